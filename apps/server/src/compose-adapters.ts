@@ -131,6 +131,7 @@ async function openSip({
       ...(config.sipPublicAddress !== undefined && { publicAddress: config.sipPublicAddress }),
       localNetworks: config.sipLocalNetworks ?? [],
       drainSeconds: config.drainSeconds,
+      optionsSeconds: config.sipOptionsSeconds,
     },
     lease,
     clock,

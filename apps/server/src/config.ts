@@ -277,6 +277,12 @@ export const variables = {
     networks,
     'Networks whose peers reach the server without that NAT, by commas.',
   ),
+  sipOptionsSeconds: withDefault(
+    'SIP_OPTIONS_SECONDS',
+    '30',
+    integer(1, 3600),
+    'How often each address of a trunk that has several is asked by OPTIONS whether it is there.',
+  ),
   rtpPortMin: withDefault('RTP_PORT_MIN', '20000', integer(1024, 65_534), 'First port of RTP, even. A call takes two.'),
   rtpPortMax: withDefault('RTP_PORT_MAX', '29999', integer(1025, 65_535), 'Last port of RTP.'),
   mediaWorkers: withDefault(

@@ -1,6 +1,7 @@
-import type { CallEnd } from './call-end.ts';
+import type { CallEnd, Rejected } from './call-end.ts';
 import type { SipResponse } from './message.ts';
 import type { StoredDialog } from './stored-dialog.ts';
+import type { Target, TransportError } from './transport.ts';
 
 /** A provisional response. 180 to 183 are ringing; early media is no answer. */
 export interface Progress {
@@ -23,6 +24,8 @@ export interface Info {
 export interface CallHandlers {
   /** Outgoing calls. */
   onProgress?(progress: Progress): void;
+  /** Outgoing calls. A target surely rang nobody: the INVITE didn't reach it, or was refused as out of service. The next one is asked. */
+  onPassedOn?(target: Target, why: TransportError | Rejected): void;
   /**
    * The call is answered. Outgoing: `sdp` is that of the 200, or the one before it of the same fork. Incoming: when the
    * ACK came.

@@ -1,3 +1,4 @@
+import type { HeardPeers } from './heard-peers.ts';
 import type { Keepalives } from './keepalive.ts';
 import { createRequest, type SipRequest, type SipResponse } from './message.ts';
 import { type Random, randomToken } from './random.ts';
@@ -25,6 +26,7 @@ export interface Core {
   transactions: Transactions;
   wire: Wire;
   keepalives: Keepalives;
+  heard: HeardPeers;
   /** By Call-ID, our tag, their tag. */
   dialogs: Map<string, DialogUser>;
   /** Calls and registrations to be ended with the user agent. */

@@ -1,3 +1,4 @@
+import type { Rejected } from './call-end.ts';
 import type { CallHandlers } from './call-handlers.ts';
 import { addCapabilities, type Core, contactOf, startRequest } from './core.ts';
 import type { Credentials } from './digest-client.ts';
@@ -24,6 +25,11 @@ export interface InviteOptions extends CallHandlers {
   outboundProxy?: string;
   /** Where to send the call, instead of asking the DNS. */
   targets?: readonly Target[];
+  /**
+   * Whether a refusal says that its target takes no calls now, so that the next one is asked (RFC 3263 section 4.3), unless
+   * it has rung. By default a 503 does.
+   */
+  isOutOfService?(refused: Rejected): boolean;
   credentials?: Credentials;
   /** The offer. Without one the peer makes it, and `onOffer` answers. */
   sdp?: string;

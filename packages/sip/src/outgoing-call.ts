@@ -1,5 +1,5 @@
 import { type Call, sendInfo, updateSession } from './call.ts';
-import { type CallEnd, rejectedBy } from './call-end.ts';
+import { type CallEnd, type Rejected, rejectedBy } from './call-end.ts';
 import type { CallHandlers } from './call-handlers.ts';
 import { type Core, newBranch, type Running } from './core.ts';
 import { DigestClient, type Tries } from './digest-client.ts';
@@ -21,7 +21,7 @@ const MAX_INVITES = 6;
 
 type GivenUp = { by: 'local' | 'ring_timeout'; reason?: Reason };
 
-/** A call that we place: one INVITE at a time, to one target, until one final answer (RFC 3261 section 13.2). */
+/** A call that we place: one INVITE at a time, to one target, until one final answer (RFC 3261 section 13.2) that counts. */
 export class OutgoingCall implements Call, Running {
   readonly callId: string;
   readonly ended: Promise<CallEnd>;
@@ -32,15 +32,18 @@ export class OutgoingCall implements Call, Running {
   readonly #digest: DigestClient;
   readonly #fromTag: string;
   readonly #branch: string;
-  readonly #tries: Tries = new Map();
+  #tries: Tries = new Map();
   readonly #forks: Forks;
   #settle!: (end: CallEnd) => void;
   #settleAnswered!: (answered: { sdp?: string } | undefined) => void;
   #isEnded = false;
+  /** Those that are not tried yet. */
+  #targets: Target[] = [];
   #invites = 0;
   #minSeconds = 0;
   #transaction: ClientTransaction | undefined;
   #hasProvisional = false;
+  #hasRung = false;
   #givenUp: GivenUp | undefined;
   #hasCancelled = false;
   #session: Session | undefined;
@@ -100,25 +103,44 @@ export class OutgoingCall implements Call, Running {
     return this.hangUp();
   }
 
-  /** Another target is tried only where the INVITE surely never left for the one before. */
   async #place(): Promise<void> {
     const { to, transport, outboundProxy, targets, ringTimeoutMs } = this.#options;
     if (ringTimeoutMs)
       this.#ringing = this.#core.timers.after(ringTimeoutMs, () => this.#giveUp({ by: 'ring_timeout' }));
-    await this.#placeAt([...(targets ?? (await this.#core.locate(outboundProxy ?? to, transport)))]);
+    this.#targets = [...(targets ?? (await this.#core.locate(outboundProxy ?? to, transport)))];
+    await this.#placeAtNext(new TransportError('dns', 'There is no target.'));
   }
 
-  async #placeAt(targets: Target[], before?: TransportError): Promise<void> {
-    const [target, ...others] = targets;
+  /**
+   * Another target is tried only if the one before surely rang nobody: the INVITE never left for it, or it has refused it.
+   * @param before what came of that
+   */
+  async #placeAtNext(before: TransportError | Rejected): Promise<void> {
     if (this.#isEnded) return;
-    if (!target) throw before ?? new TransportError('dns', 'There is no target.');
+    const target = this.#targets.shift();
+    if (!target) {
+      if (before instanceof TransportError) throw before;
+      return this.#end(before);
+    }
+    const passOn = (error: TransportError) => this.#passOn(target, error, before);
     try {
       const flow = await this.#core.open(target);
-      await this.#invite(flow, (error) => this.#placeAt(others, error));
+      await this.#core.heard.expect(target);
+      if (this.#isEnded) return;
+      await this.#invite(flow, passOn);
     } catch (error) {
       if (!(error instanceof TransportError)) throw error;
-      await this.#placeAt(others, error);
+      await passOn(error);
     }
+  }
+
+  /** @param before what came of the target before: a refusal says more than that the others were not reached */
+  #passOn(target: Target, why: TransportError | Rejected, before: TransportError | Rejected = why): Promise<void> {
+    this.#transaction = undefined;
+    this.#hasProvisional = false;
+    this.#tries = new Map();
+    this.#tell('onPassedOn', target, why);
+    return this.#placeAtNext(before instanceof TransportError ? why : before);
   }
 
   /** @param onNotSent the INVITE surely never left */
@@ -168,6 +190,7 @@ export class OutgoingCall implements Call, Running {
 
   #receiveProvisional(request: SipRequest, response: SipResponse, flow: Flow): void {
     this.#hasProvisional = true;
+    this.#hasRung ||= response.status > 100;
     if (this.#isEnded) return;
     if (this.#givenUp) this.#cancel();
     else this.#forks.receiveProvisional(request, response, flow);
@@ -185,7 +208,14 @@ export class OutgoingCall implements Call, Running {
     const rejected = rejectedBy(response);
     if (!this.#givenUp && this.#invites < MAX_INVITES && this.#mayTryAgain(response)) this.#inviteAgain(flow.target);
     else if (status === 487 && this.#givenUp) this.#end({ ...rejected, kind: 'cancelled', by: this.#givenUp.by });
+    else if (this.#mayPassOn(rejected))
+      void this.#passOn(flow.target, rejected).catch((error: unknown) => this.#fail(error));
     else this.#end(rejected);
+  }
+
+  #mayPassOn(rejected: Rejected): boolean {
+    if (this.#givenUp || this.#hasRung || this.#targets.length === 0 || this.#invites >= MAX_INVITES) return false;
+    return this.#options.isOutOfService?.(rejected) ?? rejected.status === 503;
   }
 
   #mayTryAgain(response: SipResponse): boolean {

@@ -1,9 +1,8 @@
-import { createSocket } from 'node:dgram';
-import { isIPv4 } from 'node:net';
 import { type Core, newBranch, startRequest } from './core.ts';
 import { type Credentials, DigestClient } from './digest-client.ts';
 import { type Exchanged, exchange } from './exchange.ts';
 import { randomToken } from './random.ts';
+import { isRefused } from './refused-port.ts';
 import { SipSyntaxError } from './syntax.ts';
 import { type Flow, type Target, TransportError, type TransportName } from './transport.ts';
 import { parseUri, type SipUri, writeUri } from './uri.ts';
@@ -51,8 +50,6 @@ export interface ProbeReport {
 }
 
 const TIMEOUT_MS = 5000;
-/** A machine that is there, and doesn't listen, says so in this time. */
-const REFUSAL_MS = 60;
 const MAX_TARGETS = 4;
 
 /** Looks at a trunk by OPTIONS, target by target, and at its credentials by REGISTER where that is wanted. */
@@ -92,7 +89,7 @@ async function probeTarget(core: Core, options: ProbeOptions, uri: SipUri, targe
     if (error instanceof TransportError) return failed(reachabilityOf(error), error.message);
     throw error;
   }
-  if (target.transport === 'udp' && (await isRefused(core, target)))
+  if (target.transport === 'udp' && (await isRefused(target)))
     return failed('refused', `${target.address}:${target.port} refuses UDP.`);
   const from = performance.now();
   const asked = await ask(core, flow, 'OPTIONS', options, uri, digest);
@@ -166,24 +163,3 @@ const reachabilityOf = ({ code }: TransportError): ProbeReport['reachability'] =
   code === 'refused' || code === 'timeout' || code === 'tls' || code === 'not_allowed' || code === 'dns'
     ? code
     : 'unreachable';
-
-/** A connected socket hears that nobody listens on a port. It sends empty lines, which a peer takes as a keepalive. */
-function isRefused(core: Core, { address, port }: Target): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createSocket(isIPv4(address) ? 'udp4' : 'udp6');
-    let isOver = false;
-    const end = (refused: boolean) => {
-      if (isOver) return;
-      isOver = true;
-      socket.close();
-      resolve(refused);
-    };
-    socket.on('error', (error: NodeJS.ErrnoException) => end(error.code === 'ECONNREFUSED'));
-    socket.connect(port, address, () => {
-      const send = () => !isOver && socket.send('\r\n\r\n');
-      send();
-      core.timers.after(REFUSAL_MS / 3, send);
-      core.timers.after(REFUSAL_MS, () => end(false));
-    });
-  });
-}

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Core } from './core.ts';
 import { type Authentication, DigestServer } from './digest-server.ts';
 import { type EndStoredOptions, endStored, type StoredEnd } from './end-stored.ts';
+import { HeardPeers } from './heard-peers.ts';
 import type { IncomingCall } from './incoming-call.ts';
 import type { InviteOptions } from './invite-request.ts';
 import { Keepalives } from './keepalive.ts';
@@ -109,6 +110,7 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     random,
     transactions,
     wire,
+    heard: new HeardPeers(),
     keepalives: new Keepalives(timers, keepaliveSeconds, (target) => transports.open(target)),
     dialogs: new Map(),
     running: new Set(),
@@ -127,6 +129,7 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     contactUser: options.contactUser,
   });
   receive = (received) => {
+    core.heard.note(received.flow.target);
     options.onMessage?.('received', received.message, received.flow);
     try {
       transactions.receive(received);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CallEnd, IncomingCall, Progress, TransportName, UserAgentOptions } from '../src/index.ts';
 import { sdpAnswer, sdpOffer, startAgent, until } from './agents.ts';
 import { createAuthority } from './certificates.ts';
+import { startRawPeer } from './raw-peer.ts';
 
 const authority = createAuthority();
 const own = authority?.issue('DNS:localhost,IP:127.0.0.1');
@@ -146,18 +147,22 @@ describe.each(transports)('over %s', (transport) => {
 test('what can not be placed surely never left', async () => {
   const caller = await startAgent({ mayConnect: (address) => address !== '127.0.0.2' });
   const from = 'sip:a@example.com';
+  const { port } = await startRawPeer();
+  const { port: sixPort } = await startRawPeer('udp', '::1');
   const ends = await Promise.all([
     caller.invite({ to: 'sip:b@127.0.0.1:1', from, transport: 'tcp' }).ended,
+    caller.invite({ to: 'sip:b@127.0.0.1:1', from }).ended,
     caller.invite({ to: 'sip:b@127.0.0.2:5060', from }).ended,
-    caller.invite({ to: 'sip:b@[::1]:5060', from }).ended,
+    caller.invite({ to: `sip:b@[::1]:${sixPort}`, from }).ended,
     caller.invite({ to: 'nobody', from }).ended,
-    caller.invite({ to: 'sip:b@127.0.0.1:9', from, headers: [['X-A', 'b\r\nX-B: c']] }).ended,
-    caller.invite({ to: 'sip:b@127.0.0.1:9', from, headers: [['Via', 'x']] }).ended,
-    caller.invite({ to: 'sip:b@127.0.0.1:9', from: 'b' }).ended,
-    caller.invite({ to: 'sip:b@127.0.0.1:9', from, onState: () => Promise.reject(new Error('no room')) }).ended,
-    caller.invite({ to: 'sip:b@127.0.0.1:9', from }).hangUp(),
+    caller.invite({ to: `sip:b@127.0.0.1:${port}`, from, headers: [['X-A', 'b\r\nX-B: c']] }).ended,
+    caller.invite({ to: `sip:b@127.0.0.1:${port}`, from, headers: [['Via', 'x']] }).ended,
+    caller.invite({ to: `sip:b@127.0.0.1:${port}`, from: 'b' }).ended,
+    caller.invite({ to: `sip:b@127.0.0.1:${port}`, from, onState: () => Promise.reject(new Error('no room')) }).ended,
+    caller.invite({ to: `sip:b@127.0.0.1:${port}`, from }).hangUp(),
   ]);
   expect(ends.map((end) => (end.kind === 'not_sent' ? end.code : end.kind))).toEqual([
+    'refused',
     'refused',
     'not_allowed',
     'unsupported',

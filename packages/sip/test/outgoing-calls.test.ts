@@ -581,3 +581,80 @@ test('a stopped user agent hangs up, and leaves no timer', async () => {
   expect(await call.ended).toMatchObject({ kind: 'hung_up', by: 'local' });
   expect(agent.counts()).toEqual({ calls: 0, dialogs: 0, transactions: 0, timers: 0 });
 });
+
+/**
+ * A call to three targets of a name, in this order; `passed` tells which were passed over, and why.
+ * @param there how many of them are
+ */
+async function toTargets(more: Partial<InviteOptions> = {}, there = 3) {
+  const peers = await Promise.all([startRawPeer(), startRawPeer(), startRawPeer()]);
+  const ports = peers.map(({ port }, at) => (at < there ? port : at));
+  const agent = await startAgent();
+  const passed: string[] = [];
+  const stored: number[] = [];
+  const call = agent.invite({
+    to: 'sip:bob@carrier.test',
+    from: 'sip:ada@example.com',
+    sdp: sdpOffer,
+    targets: ports.map((port) => ({ transport: 'udp', address: '127.0.0.1', port })),
+    onState: (state) => {
+      if (state.phase === 'inviting') stored.push(ports.indexOf(state.invite.target.port));
+    },
+    onPassedOn: ({ port }, why) => {
+      passed.push(`${ports.indexOf(port)}: ${'kind' in why ? why.status : why.code}`);
+    },
+    ...more,
+  });
+  return { peers, call, passed, stored };
+}
+
+test('who is out of service before it rings passes the call on: one INVITE at a time, each stored before', async () => {
+  const { peers, call, passed, stored } = await toTargets();
+  const first = await peers[0]!.request('INVITE');
+  peers[0]!.respond(first, 100);
+  peers[0]!.respond(first, 503);
+  await peers[0]!.request('ACK');
+  const second = await peers[1]!.request('INVITE');
+  expect(topViaOf(second).parameters.get('branch')).not.toBe(topViaOf(first).parameters.get('branch'));
+  expect(second.headers.get('call-id')).toBe(first.headers.get('call-id'));
+  peers[1]!.respond(second, 200, { sdp: sdpAnswer });
+  await peers[1]!.request('ACK');
+  expect(call.target).toMatchObject({ port: peers[1]!.port });
+  expect([passed, stored.slice(0, 2)]).toEqual([['0: 503'], [0, 1]]);
+  expect(peers[2]!.received).toEqual([]);
+});
+
+test.each([
+  ['it has rung before', {}, [180, 503]],
+  ['it refuses the callee and not the call', {}, [486]],
+  ['whoever places it takes a 503 as the last word', { isOutOfService: () => false }, [503]],
+] as const)('no other target is asked if %s', async (_, more, answers) => {
+  const { peers, call, passed } = await toTargets(more);
+  const invite = await peers[0]!.request('INVITE');
+  for (const status of answers) peers[0]!.respond(invite, status);
+  expect(await call.ended).toMatchObject({ kind: 'rejected', status: answers.at(-1) });
+  expect([passed, peers[1]!.received]).toEqual([[], []]);
+});
+
+test('no other target is asked after silence', async () => {
+  const { call, passed } = await toTargets();
+  expect(await call.ended).toMatchObject({ kind: 'silence' });
+  expect(passed).toEqual([]);
+});
+
+test('if each target is out of service or away, what the first one said is the end', async () => {
+  const { peers, call, passed } = await toTargets({}, 1);
+  const invite = await peers[0]!.request('INVITE');
+  peers[0]!.respond(invite, 503, { headers: [['Retry-After', '7']] });
+  expect(await call.ended).toMatchObject({ kind: 'rejected', status: 503, retryAfterSeconds: 7 });
+  expect(passed).toEqual(['0: 503', '1: refused', '2: refused']);
+});
+
+test('a call that is given up between two targets ends, and goes to no other one', async () => {
+  const { peers, call } = await toTargets({ onPassedOn: () => void call.hangUp() });
+  const invite = await peers[0]!.request('INVITE');
+  peers[0]!.respond(invite, 503);
+  expect(await call.ended).toMatchObject({ kind: 'not_sent', code: 'cancelled' });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(peers[1]!.received).toEqual([]);
+});

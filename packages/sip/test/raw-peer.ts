@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { createServer, isIPv4, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { Framing } from '../src/framing.ts';
@@ -60,7 +60,7 @@ export async function startRawPeer(
   const { port, send } = transport === 'udp' ? await openUdp() : await openTcp();
 
   async function openUdp() {
-    const socket = createSocket('udp4');
+    const socket = createSocket(isIPv4(host) ? 'udp4' : 'udp6');
     socket.bind(0, host);
     await once(socket, 'listening');
     onTestFinished(() => void socket.close());

@@ -20,20 +20,29 @@ async function readCall(server: TestServer, roomId: string) {
   return (await server.client.GET('/v1/calls/{roomId}', { params: { path: { roomId } } })).data!;
 }
 
-/** @param also an address, beside those of loopback, at which an agent may be */
-export async function startCalling(callee: Callee, also?: string): Promise<Calling> {
+/**
+ * @param also an address, beside those of loopback, at which an agent may be
+ * @param named the name of the trunk, if it is not the carrier's address, and who knows it
+ */
+export async function startCalling(
+  callee: Callee,
+  also?: string,
+  named?: { terminationUrl: string; nameServer: string },
+): Promise<Calling> {
   const networks = [{ address: '127.0.0.0', prefix: 8 }, ...(also ? [{ address: also, prefix: 32 }] : [])];
   const allowed = { networks, hosts: [] };
   const carrier = await startCarrier(() => callee);
   const rtpPortMin = 31_000 + 2 * Math.floor(Math.random() * 4000);
   const server = await startTestServer({
+    ...(named && { nameServers: [named.nameServer] }),
     config: {
-      ...{ drainSeconds: 0, sipHost: '127.0.0.1', sipPort: 0, rtpPortMin, rtpPortMax: rtpPortMin + 99 },
+      ...{ drainSeconds: 0, sipHost: '127.0.0.1', sipPort: 0, rtpPortMin, rtpPortMax: rtpPortMin + 399 },
       ...{ sipAllowedAddresses: allowed, outboundAllowedAddresses: allowed },
     },
   });
   const { client } = server;
-  const trunk = await client.POST('/v1/telephony/trunks', { body: { terminationUrl: `127.0.0.1:${carrier.port}` } });
+  const terminationUrl = named?.terminationUrl ?? `127.0.0.1:${carrier.port}`;
+  const trunk = await client.POST('/v1/telephony/trunks', { body: { terminationUrl } });
   const numbers = { phoneNumbers: [FROM], trunkId: trunk.data!.id };
   await client.POST('/v1/telephony/phone-numbers/import/manual', { body: numbers });
   return {

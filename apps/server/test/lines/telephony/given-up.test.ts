@@ -46,7 +46,7 @@ test.each(ways)(
   async (way) => {
     const carrier = await startCarrier(callees);
     const [workspaceId, port] = [newUuid(), await freePort()];
-    const settings = { host: '127.0.0.1', port, tls: {}, localNetworks: [], drainSeconds: 0 };
+    const settings = { host: '127.0.0.1', port, tls: {}, localNetworks: [], drainSeconds: 0, optionsSeconds: 30 };
     const trunk = { ...trunkTo(carrier.port), workspaceId, digestNumbers: [] };
     const gateway = await gateways.gatewayFor(2, {
       ...giveUpAfter(way, 'begin'),

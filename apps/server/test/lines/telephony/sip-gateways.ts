@@ -106,7 +106,7 @@ export async function openSipGateways(): Promise<SipGateways> {
     });
     const serverId = newUuid();
     return openSipGateway({
-      settings: { host: '127.0.0.1', port: 0, tls: {}, localNetworks: [], drainSeconds: 0 },
+      settings: { host: '127.0.0.1', port: 0, tls: {}, localNetworks: [], drainSeconds: 0, optionsSeconds: 30 },
       lease: { serverId: () => serverId, leftMs: () => 1000 },
       clock: systemClock,
       log,

@@ -161,7 +161,7 @@ test('names of a trunk, and those that its peers give in calls, are looked up in
   const asked = new Map<string, string>();
   let by = '';
   const gateway = await gateways.gatewayFor(4, {
-    settings: { host: '127.0.0.1', port, tls: {}, localNetworks: [], drainSeconds: 0 },
+    settings: { host: '127.0.0.1', port, tls: {}, localNetworks: [], drainSeconds: 0, optionsSeconds: 30 },
     trunkNames: {
       resolver: {
         srv: async () => ({ records: [], ttlSeconds: 60 }),

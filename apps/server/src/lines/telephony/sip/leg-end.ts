@@ -25,7 +25,8 @@ export function legEndOf(end: CallEnd, notKept: NotSent = 'not_kept'): LegEnd {
 
 const sides = { local: 'us', remote: 'far' } as const;
 
-function answerOf(end: CallEnd): SipAnswer {
+/** What the other side said of an end. */
+export function answerOf(end: CallEnd): SipAnswer {
   const reasons = 'reasons' in end ? end.reasons : [];
   const text = reasons.find((reason) => reason.text)?.text ?? (end.kind === 'rejected' ? phraseOf(end) : undefined);
   const { status } = end as { status?: number };

@@ -21,8 +21,9 @@ import { dialledNumber } from './dialled-number.ts';
 import { type KeepingParts, KeptCall } from './kept-call.ts';
 import { legEndOf } from './leg-end.ts';
 import { Negotiation } from './negotiation.ts';
+import { isOutOfService } from './target-health.ts';
 import { credentialsOf, type TrunkAddress, trunkAddress, userAt } from './trunk-address.ts';
-import type { UnansweredInvites } from './unanswered-invites.ts';
+import type { TrunkTargets } from './trunk-targets.ts';
 
 /** What legs over SIP share. */
 export interface LegParts extends KeepingParts {
@@ -34,7 +35,7 @@ export interface LegParts extends KeepingParts {
   addressFor: (peer: string) => string;
   /** Notes that a trunk of that name is where the settings allow it to be. */
   locate: (address: TrunkAddress) => Promise<Target[]>;
-  unanswered: UnansweredInvites;
+  targets: TrunkTargets;
   /** What the two sides of the call say is kept, now that it is over. */
   onEnd: (roomId: string, callId: string) => void;
 }
@@ -67,10 +68,10 @@ export class CalleeLeg implements Leg {
 
   /** Where the call goes, and its sound's sockets. */
   async prepare(sound: Sound): Promise<Unready | undefined> {
-    if (this.#parts.unanswered.isClosed(this.#request.trunk.id))
-      return { why: 'no_room', text: 'The trunk leaves another INVITE without an answer.' };
     try {
-      this.#invite = await this.#inviteFor(sound);
+      const targets = await this.#openTargets();
+      if (targets.length === 0) return { why: 'no_room', text: 'The trunk leaves another INVITE without an answer.' };
+      this.#invite = await this.#inviteFor(targets, sound);
       return undefined;
     } catch (error) {
       const text = (error as Error).message;
@@ -80,11 +81,19 @@ export class CalleeLeg implements Leg {
     }
   }
 
-  async #inviteFor(sound: Sound): Promise<InviteOptions> {
-    const { addressFor, locate, secret } = this.#parts;
+  /** The targets of the trunk that may be called, as far as they see us at one address: the offer names one. */
+  async #openTargets(): Promise<Target[]> {
+    const { addressFor, locate, targets } = this.#parts;
+    const { trunk } = this.#request;
+    const [best, ...others] = targets.open(trunk, await locate(trunkAddress(trunk)));
+    const ours = best && addressFor(best.address);
+    return best ? [best, ...others.filter(({ address }) => addressFor(address) === ours)] : [];
+  }
+
+  async #inviteFor(targets: Target[], sound: Sound): Promise<InviteOptions> {
+    const { addressFor, secret } = this.#parts;
     const { trunk, to, roomId, ringTimeoutSeconds } = this.#request;
     const address = trunkAddress(trunk);
-    const targets = await locate(address);
     const session = await this.#negotiation.open(sound, addressFor(targets[0]!.address), trunk.codecs);
     return {
       ...callerOf(this.#request, address),
@@ -97,35 +106,39 @@ export class CalleeLeg implements Leg {
       sdp: session.offer(),
       identifiers: deriveIdentifiers(secret, roomId),
       ringTimeoutMs: ringTimeoutSeconds * 1000,
+      isOutOfService,
       ...this.#negotiation.handlers(),
     };
   }
 
   connect(): void {
+    const { targets } = this.#parts;
+    const { trunk, roomId } = this.#request;
     this.#call = this.#parts.userAgent.invite({
       ...this.#invite!,
       onState: (dialog) => this.#keep(dialog),
       onProgress: ({ status, sdp }) => {
-        this.#hasSaid();
+        this.#hasAnswered();
         this.#tell({ type: 'progress', rings: status >= 180 });
         if (sdp !== undefined) void this.#negotiation.takeAnswer(sdp);
       },
       onAnswered: ({ sdp }) => {
-        this.#hasSaid();
+        this.#hasAnswered();
         this.#answer = sdp;
         this.#tell({ type: 'answered' });
       },
+      onPassedOn: (target, why) => targets.passedOn(trunk.id, roomId, target, why),
       onEnded: (end) => {
         this.#isOver = true;
-        this.#hasSaid();
+        targets.over(trunk.id, roomId, end);
         this.#tell({ type: 'leg_ended', end: legEndOf(end, this.#notKept) });
       },
     });
   }
 
-  /** The trunk has answered, or nothing is waited for any more. */
-  #hasSaid(): void {
-    this.#parts.unanswered.over(this.#request.trunk.id, this.#request.roomId);
+  /** If only by 100. */
+  #hasAnswered(): void {
+    this.#parts.targets.answered(this.#request.trunk.id, this.#request.roomId);
   }
 
   /** What another server would cancel must be kept before it is sent. */
@@ -144,10 +157,10 @@ export class CalleeLeg implements Leg {
     };
     this.#notKept = await this.#kept.mayLeave(beginning, !this.#hasLeave);
     if (this.#notKept) throw new Error(notKept[this.#notKept]);
+    // It may have been given up while it was kept.
+    if (!this.#isOver) this.#parts.targets.sent(trunk.id, roomId, this.#sentTo!);
     if (this.#hasLeave) return;
     this.#hasLeave = true;
-    // It may have been given up while it was kept.
-    if (!this.#isOver) this.#parts.unanswered.sent(trunk.id, roomId);
     this.#tell({ type: 'kept' });
   }
 

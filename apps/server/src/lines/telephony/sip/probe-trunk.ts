@@ -1,4 +1,4 @@
-import { escapeUser, type ProbeReport, type UserAgent } from '@trunkline/sip';
+import { escapeUser, type ProbeOptions, type ProbeReport, type Target, type UserAgent } from '@trunkline/sip';
 import type { Trunk } from '../trunk.ts';
 import type { TrunkProbe } from '../trunk-prober.ts';
 import { credentialsOf, trunkAddress, userAt } from './trunk-address.ts';
@@ -17,14 +17,9 @@ const reasons: Readonly<Record<ProbeReport['reachability'], TrunkProbe['reason']
 
 /** Asks a trunk whether it is there and takes the credentials. */
 export async function probeTrunk(userAgent: UserAgent, trunk: Trunk): Promise<TrunkProbe> {
-  const address = trunkAddress(trunk);
   const { reachability, credentials, roundTripMs } = await userAgent.probe({
-    uri: address.uri,
-    transport: address.transport,
-    asker: address.asker,
-    ...(address.outboundProxy && { outboundProxy: address.outboundProxy }),
+    ...optionsTo(trunk),
     ...credentialsOf(trunk),
-    ...(trunk.username !== undefined && { from: userAt(escapeUser(trunk.username), address, trunk.fromDomain) }),
     verifiesCredentials: trunk.probe === 'register',
   });
   const reachable = reachability === 'reachable';
@@ -35,5 +30,25 @@ export async function probeTrunk(userAgent: UserAgent, trunk: Trunk): Promise<Tr
     credentials,
     reason: rejected ? 'credentials_rejected' : reasons[reachability],
     ...(roundTripMs !== undefined && { rttMs: Math.round(roundTripMs) }),
+  };
+}
+
+/** Asks one target of a trunk whether it is there. */
+export async function askTarget(
+  userAgent: UserAgent,
+  trunk: Trunk,
+  target: Target,
+): Promise<ProbeReport['reachability']> {
+  return (await userAgent.probe({ ...optionsTo(trunk), targets: [target] })).reachability;
+}
+
+function optionsTo(trunk: Trunk): ProbeOptions {
+  const address = trunkAddress(trunk);
+  return {
+    uri: address.uri,
+    transport: address.transport,
+    asker: address.asker,
+    ...(address.outboundProxy && { outboundProxy: address.outboundProxy }),
+    ...(trunk.username !== undefined && { from: userAt(escapeUser(trunk.username), address, trunk.fromDomain) }),
   };
 }

@@ -28,6 +28,8 @@ export interface SipSettings {
   localNetworks: readonly string[];
   /** How long calls that are up may go on when the server stops. */
   drainSeconds: number;
+  /** How often targets of trunks are asked by OPTIONS. */
+  optionsSeconds: number;
 }
 
 /** With whom SIP is spoken. */

@@ -1,5 +1,6 @@
 import type { Lease } from '../../../foundation/database/lease.ts';
 import type { Clock } from '../../../foundation/values/clock.ts';
+import { every, type Repeating } from '../../../platform/jobs/every.ts';
 import { Conversation, type ConversationParts, type Recorder } from '../../conversation/conversation.ts';
 import { meaningOfEnd } from '../../conversation/meaning-of-end.ts';
 import { systemTimers } from '../../conversation/placement.ts';
@@ -25,12 +26,12 @@ import { type CallMessages, callMessages } from './call-messages.ts';
 import type { CallStore } from './call-store.ts';
 import { HeldCalls } from './held-calls.ts';
 import { CalleeLeg, type LegParts } from './place-call.ts';
-import { probeTrunk } from './probe-trunk.ts';
+import { askTarget, probeTrunk } from './probe-trunk.ts';
 import { openSignalling, type Signalling, type SignallingOptions } from './signalling.ts';
 import { endedState, storedState, timesOf } from './stored-state.ts';
 import { CallerLeg } from './take-call.ts';
 import { trunkAddress } from './trunk-address.ts';
-import { createUnansweredInvites } from './unanswered-invites.ts';
+import { createTrunkTargets, type TrunkTargets } from './trunk-targets.ts';
 
 /** How an agent takes calls, as far as the adapter needs to know it. */
 export interface CallAgent {
@@ -69,7 +70,8 @@ class SipGateway implements CallGateway, TrunkProber {
   readonly #calls: HeldCalls;
   readonly #arriving: ArrivingCalls;
   readonly #messages: CallMessages;
-  readonly #unanswered = createUnansweredInvites();
+  readonly #targets: TrunkTargets;
+  #checks: Repeating | undefined;
   readonly #listeners = new Set<CallEventListener>();
   readonly moveCalls: CallStore['move'];
   #isDraining = false;
@@ -80,6 +82,7 @@ class SipGateway implements CallGateway, TrunkProber {
     this.#signalling = signalling;
     this.#calls = new HeldCalls(log);
     this.#arriving = new ArrivingCalls(clock, log);
+    this.#targets = createTrunkTargets(log);
     this.moveCalls = store.move;
     const isPeer = (address: string) => signalling.peers?.knows(address) === true;
     this.#messages = callMessages({ keep: store.keepMessages, isPeer, log });
@@ -89,6 +92,9 @@ class SipGateway implements CallGateway, TrunkProber {
     const receive: Parameters<Signalling['start']>[0] = (incoming) =>
       this.#arriving.receive(incoming, this.#signalling.lookups!, this.#isDraining);
     await this.#signalling.start(receive, this.#messages.onMessage);
+    const { settings, log } = this.#options;
+    const check = () => this.#targets.check((...asked) => askTarget(this.#signalling.userAgent!, ...asked));
+    this.#checks = every(settings.optionsSeconds * 1000, check, { name: 'targets of trunks', log });
   }
 
   async drain(): Promise<void> {
@@ -101,6 +107,7 @@ class SipGateway implements CallGateway, TrunkProber {
 
   async stop(): Promise<void> {
     this.#listeners.clear();
+    await this.#checks?.close();
     await this.#signalling.stop();
     await this.#calls.allOver(OVER_MS);
     await this.#messages.flush();
@@ -148,7 +155,7 @@ class SipGateway implements CallGateway, TrunkProber {
       isGivenUp: () => lease.leftMs() === 0 || lease.serverId() !== serverId,
       addressFor: (peer) => this.#signalling.addressFor(peer),
       locate: (address) => this.#signalling.locate(address),
-      unanswered: this.#unanswered,
+      targets: this.#targets,
       onEnd: (roomId, callId) => this.#messages.over(roomId, callId),
     };
   }

@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { twoHosts } from './two-hosts.ts';
+
+/** INVITEs that may be on their way to a host as it dies, beside the calls that it has. */
+const MOST_LOST = 5;
+
+test('a host of a trunk that dies in a campaign costs no more than the calls that it holds', async () => {
+  const { hosts, start, stats, called, rungTwice, readTrunk } = await twoHosts(60);
+  await start();
+  await sleep(500 + Math.random() * 1500);
+  const lost = hosts[0].userAgent.counts().calls + MOST_LOST;
+  await hosts[0].userAgent.stop(0);
+  await called(lost);
+  expect(hosts[0].calls.length).toBeGreaterThan(0);
+  expect((await stats()).outcomes.answered).toBeGreaterThanOrEqual(60 - lost);
+  expect(rungTwice()).toBe(0);
+  expect((await readTrunk()).status).toBe('active');
+}, 120_000);
+
+test('a host that is out of service passes each call on, and no number is held back for it', async () => {
+  const { hosts, start, stats, called, readTrunk } = await twoHosts(40, (call) => call.reject(503));
+  await start();
+  await called(0);
+  expect((await stats()).outcomes).toMatchObject({ answered: 40 });
+  expect(hosts[1].calls).toHaveLength(40);
+  expect(hosts[0].calls.length).toBeLessThan(10);
+  expect(await readTrunk()).toMatchObject({ status: 'active' });
+}, 120_000);
