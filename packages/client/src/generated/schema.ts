@@ -3999,12 +3999,12 @@ export interface components {
          */
         TrunkDialPrefix: string;
         /**
-         * @description Where the number that calls stands. `from`: in From. `pai`, `ppi`, `rpid`: in P-Asserted-Identity, P-Preferred-Identity or Remote-Party-ID, and From names `fromUser`, else the username.
+         * @description Where the number that calls stands. `from`: in From. `pai`: in P-Asserted-Identity, and in From. `ppi`, `rpid`: in P-Preferred-Identity or Remote-Party-ID, and From names the username. `fromUser` stands in From whatever this is.
          * @default from
          */
         TrunkCallerIdHeader: ("from" | "pai" | "ppi" | "rpid") | (string & Record<never, never>);
         /**
-         * @description Where the number that calls stands. `from`: in From. `pai`, `ppi`, `rpid`: in P-Asserted-Identity, P-Preferred-Identity or Remote-Party-ID, and From names `fromUser`, else the username.
+         * @description Where the number that calls stands. `from`: in From. `pai`: in P-Asserted-Identity, and in From. `ppi`, `rpid`: in P-Preferred-Identity or Remote-Party-ID, and From names the username. `fromUser` stands in From whatever this is.
          * @default from
          * @enum {string}
          */
@@ -5559,7 +5559,7 @@ export interface components {
          */
         CallReason: ("scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "dialing_paused" | "already_on_a_call" | "operator_limit" | "expired" | "invalid_time_zone" | "agent_failing" | "agent_unproven") | (string & Record<never, never>);
         /**
-         * @description How the agent's part in the call ended. `call_ended`: the call ended first. `hung_up`: the agent closed its connection in order. `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out` and `rejected` (an HTTP status instead of a WebSocket): there was no connection. `crashed`: the connection broke, or was closed with another code. `mute`: the callee waited or spoke, and the agent made no sound for `silenceSeconds`. `silence`: both were silent for so long. `frozen`: nothing of the agent moved any more. `vanished`: its connection was gone without a word. `too_large`: it sent a message that is too long. `media_lost`: a fault of the server, not of the agent.
+         * @description How the agent's part in the call ended. `call_ended`: the call ended first. `hung_up`: the agent closed its connection in order. `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out` and `rejected` (an HTTP status instead of a WebSocket): there was no connection. `crashed`: the connection broke, or was closed with another code. `mute`: the callee waited or spoke, and the agent made no sound for `silenceSeconds`. `silence`: both were silent for so long. `frozen`: nothing of the agent moved any more. `vanished`: its connection was gone without a word. `too_large`: it sent a message that is too long, or more than is read for ten seconds. `media_lost`: a fault of the server, not of the agent.
          * @example hung_up
          */
         AgentEndReason: ("call_ended" | "hung_up" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "crashed" | "mute" | "silence" | "frozen" | "vanished" | "too_large" | "media_lost") | (string & Record<never, never>);

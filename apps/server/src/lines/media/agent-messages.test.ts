@@ -31,6 +31,33 @@ test.each([
   expect(read(message)).toBeUndefined();
 });
 
+test('long sound is read as short sound is, whatever stands around it', () => {
+  const audio = Buffer.from(Array.from({ length: 60_000 }, (_, at) => (at * 7) % 256));
+  const payload = audio.toString('base64');
+  const escaped = payload.replaceAll('/', '\\/');
+  const texts = [
+    JSON.stringify({ event: 'media', streamSid: 'MZ1', media: { payload } }),
+    JSON.stringify({ media: { track: 'inbound', payload, more: [1] }, event: 'media' }, null, 2),
+    `{"event":"media","media":{"payload":"${escaped}"}}`,
+  ];
+  for (const text of texts) expect(readAgentMessage(Buffer.from(text))).toEqual({ event: 'media', audio });
+});
+
+test('what is long and no sound is nothing', () => {
+  const long = 'x'.repeat(20_000);
+  const payload = 'A'.repeat(20_000);
+  const all = [
+    JSON.stringify({ event: 'media', media: { payload }, more: long }),
+    JSON.stringify({ event: 'media', more: long, media: { payload } }),
+    JSON.stringify({ event: 'other', media: { payload } }),
+    JSON.stringify({ event: 'media', other: { payload }, media: { payload: 'AQID' } }),
+    JSON.stringify({ event: 'mark', mark: { name: 'a' }, more: long }),
+    `{"event":"media","media":{"payload":"${payload}`,
+    '['.repeat(4_000_000),
+  ];
+  for (const text of all) expect(readAgentMessage(Buffer.from(text))).toBeUndefined();
+});
+
 test('what is no JSON is nothing', () => {
   for (const text of ['', '{', '{"event":"media"', '\0', 'ÿ'])
     expect(readAgentMessage(Buffer.from(text, 'latin1'))).toBeUndefined();

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
 import { urlFault } from '../../foundation/outbound-http/url-fault.ts';
+import { AgentBudget } from './agent-budget.ts';
 import { cleanText, endOfClose, type StreamEnd } from './agent-end.ts';
 import { type AgentFailure, agentFailure } from './agent-failure.ts';
 import { type AgentMessage, readAgentMessage, StreamWriter } from './agent-messages.ts';
@@ -48,6 +49,8 @@ const CLOSE_MS = 2000;
 /** The callee hears nothing while a connection is made once more, in ms; less of it if nothing was heard before. */
 const AGAIN_MS = 4000;
 const AGAIN_AFTER_SILENCE_MS = 2000;
+/** Seconds after which an agent is let go of that sends more than is read all the time. */
+const SLOWED_FOR = 10;
 const UNANSWERED = 'For five seconds no ping was answered, and nothing else came';
 
 /** The agent of a call: a WebSocket that we open, and the media-stream protocol over it. */
@@ -61,6 +64,10 @@ export class AgentStream {
   /** What is below the socket, and what is known of who is at its other end. */
   #tcp: Socket | undefined;
   #pings = new AgentPings();
+  #budget = new AgentBudget(performance.now());
+  /** Ends the wait until it is read again. */
+  #slowed: NodeJS.Timeout | undefined;
+  #beatsSlowed = 0;
   #writer: StreamWriter | undefined;
   #started = false;
   #end: StreamEnd | undefined;
@@ -120,7 +127,7 @@ export class AgentStream {
     } catch (error) {
       return agentFailure(error as Error);
     }
-    socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
+    socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(socket, data, isBinary));
     socket.on('close', (code, said) => this.#closed(socket, code, said.toString()));
     socket.on('pong', (name) => socket === this.#socket && this.#pings.answered(name.toString()));
     socket.on('upgrade', (response) => {
@@ -184,9 +191,28 @@ export class AgentStream {
   beat(): void {
     const socket = this.#socket;
     if (socket?.readyState !== WebSocket.OPEN || this.#broken) return;
+    if (this.#slowed) {
+      this.#beatsSlowed += 1;
+      if (this.#beatsSlowed > SLOWED_FOR) this.#refuse(socket);
+      return;
+    }
+    this.#beatsSlowed = 0;
     const due = this.#pings.beat(this.#tcp!.bytesRead);
     if (due === 'unanswered') void this.#lose(socket);
     else if (due) socket.ping(due.ping);
+  }
+
+  /** Its part is over: what it sends is never all read. */
+  #refuse(socket: WebSocket): void {
+    this.#broken = { reason: 'too_large', text: `It sent more than is read, for ${SLOWED_FOR} seconds.` };
+    this.#readAgain(socket);
+    socket.terminate();
+  }
+
+  #readAgain(socket: WebSocket): void {
+    clearTimeout(this.#slowed);
+    this.#slowed = undefined;
+    socket.resume();
   }
 
   /** What it may still say is not heard. */
@@ -212,8 +238,13 @@ export class AgentStream {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(text);
   }
 
-  #receive(data: Buffer, isBinary: boolean): void {
+  #receive(socket: WebSocket, data: Buffer, isBinary: boolean): void {
     if (this.#end || this.#broken) return;
+    const restMs = this.#budget.spend(data.length, performance.now());
+    if (restMs > 0 && !this.#slowed) {
+      socket.pause();
+      this.#slowed = setTimeout(() => this.#readAgain(socket), restMs);
+    }
     const message = isBinary ? undefined : readAgentMessage(data);
     if (message) this.#heard.message(message);
     else this.#heard.ignored();
@@ -222,6 +253,8 @@ export class AgentStream {
   #closed(socket: WebSocket, code: number, said: string): void {
     if (socket !== this.#socket || this.#end) return;
     this.#socket = undefined;
+    clearTimeout(this.#slowed);
+    this.#slowed = undefined;
     const end = this.#broken ?? endOfClose(code, said);
     if (end.reason === 'hung_up' || !this.#connection.reconnect || this.#reconnected) this.#tell(end);
     else void this.#connectAgain(end);
@@ -269,6 +302,7 @@ export class AgentStream {
   #goodbye(): void {
     if (this.#writer && this.#started) this.#send(this.#writer.stop());
     const socket = this.#socket;
+    if (socket && this.#slowed) this.#readAgain(socket);
     socket?.close(1000);
     if (socket) setTimeout(() => socket.terminate(), CLOSE_MS).unref();
   }

@@ -261,12 +261,13 @@ test('a trunk is told who calls, and whom, as it wants', async () => {
   const asserted = `<sip:+14155550100@${at}>`;
   expect(await invite({})).toMatchObject({ user: '+14155550177', from: asserted });
   const pai = await invite({ callerIdHeader: 'pai', fromDomain: 'example.com' });
-  expect(pai.from).toBe('<sip:ada@example.com>');
+  expect(pai.from).toBe('<sip:+14155550100@example.com>');
   expect(pai.header('p-asserted-identity')).toBe('<sip:+14155550100@example.com>');
   const ppi = await invite({ callerIdHeader: 'ppi', fromUser: 'line-1' });
   expect(ppi.from).toBe(`<sip:line-1@${at}>`);
   expect(ppi.header('p-preferred-identity')).toBe(asserted);
   const rpid = await invite({ callerIdHeader: 'rpid' });
+  expect(rpid.from).toBe(`<sip:ada@${at}>`);
   expect(rpid.header('remote-party-id')).toBe(`${asserted};party=calling;privacy=off`);
   const national = { numberFormat: 'national', country: 'US', dialPrefix: '9' } as const;
   const dialled = await invite({ ...national, headers: { 'X-Team': 'north' } });

@@ -10,9 +10,9 @@ export function callerOf(
   address: TrunkAddress,
 ): Pick<InviteOptions, 'from' | 'headers'> {
   const number = dialledNumber(from, { ...trunk, dialPrefix: '' });
-  const user =
-    trunk.fromUser ??
-    (trunk.callerIdHeader === 'from' || trunk.username === undefined ? number : escapeUser(trunk.username));
+  // Carriers that are told the number by P-Preferred-Identity or Remote-Party-ID tell their customers by From.
+  const isAccount = trunk.callerIdHeader === 'ppi' || trunk.callerIdHeader === 'rpid';
+  const user = trunk.fromUser ?? (isAccount && trunk.username !== undefined ? escapeUser(trunk.username) : number);
   const asserted = `<${userAt(number, address, trunk.fromDomain)}>`;
   const headers = Object.entries(trunk.headers);
   if (trunk.callerIdHeader === 'pai') headers.push(['P-Asserted-Identity', asserted]);
