@@ -81,6 +81,7 @@ function methodOf(path: string, verb: string, operation: Operation, shared: Para
   if (kind === 'stream') given.push('options?: EventOptions');
   else if (key?.required) given.push(`options: RequestOptions & HeaderOptions<'${id}'>`);
   else if (key) given.push('options?: RequestOptions & { idempotencyKey?: string }');
+  else if (header('If-Match')) given.push('options?: RequestOptions & { ifMatch?: string }');
   else given.push('options?: RequestOptions');
   const answered = { listing: `Listing<'${id}'>`, stream: `Events<'${id}'>` }[kind as string] ?? `Answer<'${id}'>`;
   const name = methodName(id, tags[0]);

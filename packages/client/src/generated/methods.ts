@@ -106,7 +106,7 @@ export interface KnowledgeBasesMethods {
   /** Read a knowledge base. `GET /v1/knowledge-bases/{kbId}` */
   get(kbId: string, options?: RequestOptions): Answer<'getKnowledgeBase'>;
   /** Change a knowledge base. `PATCH /v1/knowledge-bases/{kbId}` */
-  update(kbId: string, body: Body<'updateKnowledgeBase'>, options?: RequestOptions): Answer<'updateKnowledgeBase'>;
+  update(kbId: string, body: Body<'updateKnowledgeBase'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateKnowledgeBase'>;
   /** Delete a knowledge base. `DELETE /v1/knowledge-bases/{kbId}` */
   delete(kbId: string, options?: RequestOptions): Answer<'deleteKnowledgeBase'>;
   /** Add documents to a knowledge base. `POST /v1/knowledge-bases/{kbId}/documents` */
@@ -197,7 +197,7 @@ export interface NumberPoolsMethods {
   /** Read a number pool. `GET /v1/number-pools/{id}` */
   get(id: string, options?: RequestOptions): Answer<'getNumberPool'>;
   /** Update a number pool. `PATCH /v1/number-pools/{id}` */
-  update(id: string, body: Body<'updateNumberPool'> & NotBoth<'phoneNumberIds', 'addPhoneNumberIds' | 'removePhoneNumberIds'>, options?: RequestOptions): Answer<'updateNumberPool'>;
+  update(id: string, body: Body<'updateNumberPool'> & NotBoth<'phoneNumberIds', 'addPhoneNumberIds' | 'removePhoneNumberIds'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateNumberPool'>;
   /** Delete a number pool. `DELETE /v1/number-pools/{id}` */
   delete(id: string, options?: RequestOptions): Answer<'deleteNumberPool'>;
   /** List the members of a number pool. `GET /v1/number-pools/{id}/members` */
@@ -272,7 +272,7 @@ export interface AgentsMethods {
   /** Read an agent. `GET /v1/agents/{agentId}` */
   get(agentId: string, options?: RequestOptions): Answer<'getAgent'>;
   /** Change an agent. `PATCH /v1/agents/{agentId}` */
-  update(agentId: string, body: Body<'updateAgent'>, options?: RequestOptions): Answer<'updateAgent'>;
+  update(agentId: string, body: Body<'updateAgent'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateAgent'>;
   /** Delete an agent. `DELETE /v1/agents/{agentId}` */
   delete(agentId: string, options?: RequestOptions): Answer<'deleteAgent'>;
   /** Try to reach an agent. `POST /v1/agents/{agentId}/test` */
@@ -287,7 +287,7 @@ export interface WebhooksMethods {
   /** Read a webhook endpoint. `GET /v1/webhooks/{webhookId}` */
   get(webhookId: string, options?: RequestOptions): Answer<'getWebhook'>;
   /** Change a webhook endpoint. `PATCH /v1/webhooks/{webhookId}` */
-  update(webhookId: string, body: Body<'updateWebhook'>, options?: RequestOptions): Answer<'updateWebhook'>;
+  update(webhookId: string, body: Body<'updateWebhook'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateWebhook'>;
   /** Delete a webhook endpoint. `DELETE /v1/webhooks/{webhookId}` */
   delete(webhookId: string, options?: RequestOptions): Answer<'deleteWebhook'>;
   /** Rotate the secret of a webhook endpoint. `POST /v1/webhooks/{webhookId}/rotate-secret` */

@@ -14,6 +14,7 @@ import * as agentHealth from '../../../migrations/0075-agent-health.ts';
 import * as agentSilence from '../../../migrations/0076-agent-silence.ts';
 import * as asksAgent from '../../../migrations/0077-asks-agent.ts';
 import * as unansweredInvites from '../../../migrations/0078-unanswered-invites.ts';
+import * as editions from '../../../migrations/0090-editions.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -36,6 +37,7 @@ export const migrations: Record<string, Migration> = {
   '0076-agent-silence': agentSilence,
   '0077-asks-agent': asksAgent,
   '0078-unanswered-invites': unansweredInvites,
+  '0090-editions': editions,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

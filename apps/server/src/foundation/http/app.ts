@@ -67,6 +67,8 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   });
   const app = express();
   app.disable('x-powered-by');
+  // Files have their own; an answer that is made for each request would get one that no other can match.
+  app.disable('etag');
   app.use(headersOutside);
   for (const { path, router } of options.outside ?? []) app.use(path, router);
   app.use(outsideRoutes(contractFiles, options));

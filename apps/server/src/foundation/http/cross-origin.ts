@@ -4,11 +4,11 @@ import { Exchange } from './exchange.ts';
 /** What scripts of other origins may send and read, besides what every one may. */
 const SENT = [
   ...['X-API-Key', 'Content-Type', 'Idempotency-Key', 'Concurrency-Key', 'Cooldown-Minutes', 'Last-Event-ID'],
-  ...['X-Client-Request-Id', 'X-Request-Id'],
+  ...['X-Client-Request-Id', 'X-Request-Id', 'If-Match'],
 ].join(', ');
 const READ = [
   ...['X-Request-Id', 'X-Client-Request-Id', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'x-should-retry'],
-  ...['Idempotent-Replayed', 'Content-Disposition'],
+  ...['Idempotent-Replayed', 'Content-Disposition', 'ETag'],
 ].join(', ');
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /** Browsers remember a preflight for two hours at most, and for so long, in seconds, what a change of the setting means. */

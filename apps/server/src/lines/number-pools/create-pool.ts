@@ -6,7 +6,7 @@ import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
 import type { NumberPoolDeps } from './deps.ts';
 import { addMembers, holdNumbers } from './members.ts';
-import { type NumberPool, shapePool } from './pool.ts';
+import type { CountedPool } from './pool.ts';
 import { findPool } from './store.ts';
 
 type Body = components['schemas']['CreateNumberPool'];
@@ -21,7 +21,7 @@ export async function createPool(
   body: Body,
   auditOf: AuditOf,
   idempotencyKey?: string,
-): Promise<Made<NumberPool>> {
+): Promise<Made<CountedPool>> {
   const id = newUuid();
   const members = { ids: body.phoneNumberIds ?? [], path: '/body/phoneNumberIds' };
   const now = clock.now();
@@ -46,8 +46,8 @@ export async function createPool(
       await holdNumbers(tx, members);
       await addMembers(tx, id, members);
       await audit(tx, auditOf('number_pool.created', 'number_pool', toId('pool', id)), now);
-      return shapePool((await findPool(tx, id))!);
+      return (await findPool(tx, id))!;
     };
-    return makeOnce(tx, named, make, async (made) => shapePool(await existing(findPool(tx, made))));
+    return makeOnce(tx, named, make, (made) => existing(findPool(tx, made)));
   });
 }

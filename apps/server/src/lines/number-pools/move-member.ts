@@ -36,6 +36,9 @@ export async function moveMember(
       where workspace_id = ${workspaceId} and phone_number_id = ${numberId} and pool_id = ${poolId}
       returning phone_number_id`.execute(tx.db);
     if (rows.length === 0) throw new ServiceError('not_a_member', 'This number is not a member of the pool.');
+    await sql`
+      update number_pools set edition = edition + 1
+      where workspace_id = ${workspaceId} and id = any(${[...locked.keys()]}::uuid[])`.execute(tx.db);
     if (target !== null) await joined(tx, target, clock.now());
     await audit(tx, auditEntry, clock.now());
     return { ...number, pool_id: target };

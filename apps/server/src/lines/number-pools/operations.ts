@@ -1,5 +1,6 @@
 import { listed, pageAnswer, pageOf } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
+import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import { created, ok, replayable } from '../../foundation/values/success.ts';
@@ -25,18 +26,19 @@ export function numberPoolOperations(deps: NumberPoolDeps) {
     createNumberPool: async ({ body, headers }, context) => {
       const key = headers['Idempotency-Key'];
       const { made, replayed } = await createPool(deps, context.workspaceId, body, auditOf(context), key);
-      return replayable(created(made), replayed);
+      return tagged(replayable(created(shapePool(made)), replayed), made);
     },
 
     getNumberPool: async ({ path }, { workspaceId }) => {
       const pool = await existing(database.inWorkspace(workspaceId, (tx) => findPool(tx, fromId(path.id))));
-      return ok(shapePool(pool));
+      return tagged(ok(shapePool(pool)), pool);
     },
 
-    updateNumberPool: async ({ path, body }, context) => {
+    updateNumberPool: async ({ path, body, headers }, context) => {
+      const id = fromId(path.id);
       const auditEntry = auditOf(context)('number_pool.updated', 'number_pool', path.id);
-      const pool = await updatePool(deps, context.workspaceId, fromId(path.id), body, auditEntry);
-      return ok(pool);
+      const pool = await updatePool(deps, context.workspaceId, id, body, auditEntry, headers['If-Match']);
+      return tagged(ok(shapePool(pool)), pool);
     },
 
     deleteNumberPool: async ({ path }, context) => {

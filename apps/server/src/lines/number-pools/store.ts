@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
+import type { Edited } from '../../foundation/values/edition.ts';
 import type { CountedPool } from './pool.ts';
 
 const columns = sql`number_pools.*, (select count(*) from number_usage u
@@ -15,18 +16,18 @@ export async function findPool({ db, workspaceId }: WorkspaceTx, id: string): Pr
 
 /**
  * Locks pools by ascending ID, against claims from them as much as against other changes: what a claim has read of a
- * member still holds when it writes. Answers the UUIDs of those that there are.
+ * member still holds when it writes. Answers those that there are, by their UUIDs.
  */
-export async function lockPools(tx: WorkspaceTx, ids: string[]): Promise<Set<string>> {
+export async function lockPools(tx: WorkspaceTx, ids: string[]): Promise<Map<string, Edited>> {
   const rows = await tx.db
     .selectFrom('number_pools')
-    .select('id')
+    .select(['id', 'edition'])
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', 'in', ids)
     .orderBy('id')
     .forUpdate()
     .execute();
-  return new Set(rows.map((row) => row.id));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** One page of pools, and how many there are on all pages. */

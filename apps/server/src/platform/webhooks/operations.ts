@@ -1,6 +1,7 @@
 import { listed, pageAnswer, pageOf, several } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
 import type { InTestSlot } from '../../foundation/outbound-http/test-slots.ts';
+import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import { created, ok } from '../../foundation/values/success.ts';
@@ -25,17 +26,19 @@ export function webhookOperations(deps: WebhookDeps & { inTestSlot: InTestSlot }
 
     createWebhook: async ({ body }, context) => {
       const { row, secret } = await createWebhook(deps, context.workspaceId, body, auditOf(context));
-      return created({ ...presentWebhook(row), secret });
+      return tagged(created({ ...presentWebhook(row), secret }), row);
     },
 
     getWebhook: async ({ path }, { workspaceId }) => {
       const row = await existing(database.inWorkspace(workspaceId, (tx) => findWebhook(tx, fromId(path.webhookId))));
-      return ok(presentWebhook(row));
+      return tagged(ok(presentWebhook(row)), row);
     },
 
-    updateWebhook: async ({ path, body }, context) => {
-      const row = await updateWebhook(deps, context.workspaceId, fromId(path.webhookId), body, auditOf(context));
-      return ok(presentWebhook(row));
+    updateWebhook: async ({ path, body, headers }, context) => {
+      const { workspaceId } = context;
+      const id = fromId(path.webhookId);
+      const row = await updateWebhook(deps, workspaceId, id, body, auditOf(context), headers['If-Match']);
+      return tagged(ok(presentWebhook(row)), row);
     },
 
     deleteWebhook: async ({ path }, context) => {
@@ -45,7 +48,7 @@ export function webhookOperations(deps: WebhookDeps & { inTestSlot: InTestSlot }
 
     rotateWebhookSecret: async ({ path }, context) => {
       const { row, secret } = await rotateSecret(deps, context.workspaceId, fromId(path.webhookId), auditOf(context));
-      return ok({ ...presentWebhook(row), secret });
+      return tagged(ok({ ...presentWebhook(row), secret }), row);
     },
 
     testWebhook: async ({ path }, context) => {

@@ -43,7 +43,7 @@ export const holdWebhook = (tx: WorkspaceTx, id: string): Promise<WebhookRow | u
 export const lockWebhook = (tx: WorkspaceTx, id: string): Promise<WebhookRow | undefined> =>
   selectWebhook(tx, id).forNoKeyUpdate().executeTakeFirst();
 
-/** Changes an endpoint that the transaction has locked, but for its status. */
+/** Changes for a client an endpoint that the transaction has locked, but for its status. */
 export function changeWebhook(
   tx: WorkspaceTx,
   id: string,
@@ -51,7 +51,7 @@ export function changeWebhook(
 ): Promise<WebhookRow> {
   return tx.db
     .updateTable('webhooks')
-    .set(change)
+    .set({ ...change, edition: sql`edition + 1` })
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', id)
     .returningAll()

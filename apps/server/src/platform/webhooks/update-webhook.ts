@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { from } from '../../foundation/database/moves.ts';
 import { GIVE_AGAIN, isSameOrigin } from '../../foundation/outbound-http/same-origin.ts';
+import { checkEdition } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { existing, refuse } from '../../foundation/values/service-error.ts';
@@ -14,17 +15,19 @@ import { disableWebhook } from './disable-webhook.ts';
 import { changeWebhook, lockWebhook } from './store.ts';
 import { replacedSecret, type WebhookRow, webhookTransitions } from './webhook.ts';
 
-/** Changes what the body names. Throws `not_found`, also for a campaign or a batch, and `invalid_request` for a URL that is not allowed, or that would take the secret to another origin. */
+/** Changes what the body names. Throws `not_found`, also for a campaign or a batch, `changed_meanwhile`, and `invalid_request` for a URL that is not allowed, or that would take the secret to another origin. */
 export async function updateWebhook(
   { database, clock, secrets, guard }: WebhookDeps,
   workspaceId: string,
   webhookId: string,
   body: components['schemas']['UpdateWebhook'],
   auditOf: AuditOf,
+  ifMatch?: string,
 ): Promise<WebhookRow> {
   const { url, secret, description, eventTypes, campaignIds, batchIds, tags, status } = body;
   return database.inWorkspace(workspaceId, async (tx) => {
     const before = await existing(lockWebhook(tx, webhookId));
+    checkEdition(before, ifMatch);
     if (url !== undefined) checkUrl(guard, url);
     const isMoved = url !== undefined && !isSameOrigin(url, before.url);
     if (isMoved && secret === undefined) refuse([{ path: '/body/secret', message: GIVE_AGAIN }]);

@@ -1,6 +1,7 @@
 import { listed } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
 import type { InTestSlot } from '../../foundation/outbound-http/test-slots.ts';
+import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import { created, ok } from '../../foundation/values/success.ts';
@@ -22,17 +23,19 @@ export function agentOperations(deps: AgentDeps & { inTestSlot: InTestSlot }) {
 
     createAgent: async ({ body }, context) => {
       const { row, secret } = await createAgent(deps, context.workspaceId, body, auditOf(context));
-      return created({ agent: presentAgent(row), secret });
+      return tagged(created({ agent: presentAgent(row), secret }), row);
     },
 
     getAgent: async ({ path }, { workspaceId }) => {
       const row = await existing(database.inWorkspace(workspaceId, (tx) => findAgent(tx, fromId(path.agentId))));
-      return ok(presentAgent(row));
+      return tagged(ok(presentAgent(row)), row);
     },
 
-    updateAgent: async ({ path, body }, context) => {
-      const row = await updateAgent(deps, context.workspaceId, fromId(path.agentId), body, auditOf(context));
-      return ok(presentAgent(row));
+    updateAgent: async ({ path, body, headers }, context) => {
+      const { workspaceId } = context;
+      const id = fromId(path.agentId);
+      const row = await updateAgent(deps, workspaceId, id, body, auditOf(context), headers['If-Match']);
+      return tagged(ok(presentAgent(row)), row);
     },
 
     deleteAgent: async ({ path }, context) => {

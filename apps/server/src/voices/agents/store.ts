@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
+import type { Edited } from '../../foundation/values/edition.ts';
 import type { AgentRow } from './agent.ts';
 
 /** The columns of an agent, `a`. */
@@ -20,15 +21,17 @@ export async function findAgent(tx: WorkspaceTx, id: string): Promise<AgentRow |
   return rows[0];
 }
 
-/** Whether there is such an agent, which is locked until the transaction ends: `update` waits for calls that are being placed. */
+/** The edition of an agent, which is locked until the transaction ends: `update` waits for calls that are being placed. */
 export async function lockAgent(
   tx: WorkspaceTx,
   id: string,
   lock: 'update' | 'no key update' | 'key share',
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from agents where workspace_id = ${tx.workspaceId} and id = ${id} for ${sql.raw(lock)}`.execute(tx.db);
-  return rows.length > 0;
+): Promise<Edited | undefined> {
+  const { rows } = await sql<Edited>`
+    select edition from agents where workspace_id = ${tx.workspaceId} and id = ${id} for ${sql.raw(lock)}`.execute(
+    tx.db,
+  );
+  return rows[0];
 }
 
 /** One page of agents, and how many there are on all pages. */

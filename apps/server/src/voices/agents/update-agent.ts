@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { checkEdition } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { notFound } from '../../foundation/values/service-error.ts';
@@ -12,13 +13,14 @@ import { checkConnection, checkMove } from './check-connection.ts';
 import type { AgentDeps } from './deps.ts';
 import { findAgent, lockAgent } from './store.ts';
 
-/** Changes what the body names. Throws `not_found`, and what `createAgent` throws. */
+/** Changes what the body names. Throws `not_found`, `changed_meanwhile`, and what `createAgent` throws. */
 export async function updateAgent(
   { database, clock, secrets, guard }: AgentDeps,
   workspaceId: string,
   id: string,
   body: components['schemas']['UpdateAgent'],
   auditOf: AuditOf,
+  ifMatch?: string,
 ): Promise<AgentRow> {
   const {
     name,
@@ -31,7 +33,9 @@ export async function updateAgent(
   } = body;
   return database.inWorkspace(workspaceId, async (tx) => {
     // A first limit waits for who places calls without one, and then counts them.
-    if (!(await lockAgent(tx, id, maxConcurrentCalls ? 'update' : 'no key update'))) throw notFound();
+    const locked = await lockAgent(tx, id, maxConcurrentCalls ? 'update' : 'no key update');
+    if (!locked) throw notFound();
+    checkEdition(locked, ifMatch);
     checkConnection(guard, connection);
     const before = (await findAgent(tx, id))!;
     if (Object.keys(body).length === 0) return before;
@@ -53,6 +57,7 @@ export async function updateAgent(
         ...(silenceSeconds !== undefined && { silence_seconds: silenceSeconds }),
         ...(recording !== undefined && { recording }),
         updated_at: now,
+        edition: sql`edition + 1`,
       })
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', id)

@@ -6,7 +6,7 @@ import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
 import { recordStatus } from './change-documents.ts';
 import type { KnowledgeBaseDeps } from './deps.ts';
-import { type KnowledgeBase, type KnowledgeBaseRow, shapeKnowledgeBase } from './knowledge-base.ts';
+import type { KnowledgeBaseRow, WholeBase } from './knowledge-base.ts';
 import { documentsOf, findKnowledgeBase } from './store.ts';
 
 type Body = components['schemas']['CreateKnowledgeBase'];
@@ -18,7 +18,7 @@ export async function createKnowledgeBase(
   body: Body,
   auditOf: AuditOf,
   idempotencyKey?: string,
-): Promise<Made<KnowledgeBase>> {
+): Promise<Made<WholeBase>> {
   const id = newUuid();
   const now = clock.now();
   const named = idempotencyKey
@@ -41,10 +41,12 @@ export async function createKnowledgeBase(
       const made: KnowledgeBaseRow = { ...row, status: 'empty', document_count: 0 };
       await recordStatus(tx, made, now);
       await audit(tx, auditOf('knowledge_base.created', 'knowledge_base', toId('kb', id)), now);
-      return shapeKnowledgeBase(made, []);
+      return { base: made, documents: [] };
     };
-    const again = async (made: string) =>
-      shapeKnowledgeBase(await existing(findKnowledgeBase(tx, made)), await documentsOf(tx, made));
+    const again = async (made: string) => ({
+      base: await existing(findKnowledgeBase(tx, made)),
+      documents: await documentsOf(tx, made),
+    });
     return makeOnce(tx, named, make, again);
   });
 }

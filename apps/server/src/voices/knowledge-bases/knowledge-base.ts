@@ -13,6 +13,12 @@ export type KnowledgeBaseRow = Row<'knowledge_bases'> & {
   document_count: number;
 };
 
+/** One with its documents. */
+export interface WholeBase {
+  base: KnowledgeBaseRow;
+  documents: DocumentRow[];
+}
+
 /** A knowledge base as it stands in lists and events. */
 export const shapeSummary = (row: KnowledgeBaseRow): KnowledgeBaseSummary => ({
   id: toId('kb', row.id),
@@ -25,7 +31,7 @@ export const shapeSummary = (row: KnowledgeBaseRow): KnowledgeBaseSummary => ({
 });
 
 /** A knowledge base with its documents. */
-export const shapeKnowledgeBase = (row: KnowledgeBaseRow, documents: DocumentRow[]): KnowledgeBase => ({
-  ...shapeSummary(row),
+export const shapeKnowledgeBase = ({ base, documents }: WholeBase): KnowledgeBase => ({
+  ...shapeSummary(base),
   documents: documents.map(shapeDocument),
 });

@@ -1,6 +1,7 @@
 import { listed } from '../../foundation/database/page.ts';
 import { together } from '../../foundation/database/together.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
+import { tagged } from '../../foundation/values/edition.ts';
 import { fromId, toId } from '../../foundation/values/ids.ts';
 import { existing, notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { created, ok, replayable } from '../../foundation/values/success.ts';
@@ -40,7 +41,7 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
     createKnowledgeBase: async ({ body, headers }, context) => {
       const key = headers['Idempotency-Key'];
       const { made, replayed } = await createKnowledgeBase(deps, context.workspaceId, body, auditOf(context), key);
-      return replayable(created(made), replayed);
+      return tagged(replayable(created(shapeKnowledgeBase(made)), replayed), made.base);
     },
 
     getKnowledgeBase: async ({ path }, { workspaceId }) => {
@@ -49,13 +50,15 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
         together(tx, [() => findKnowledgeBase(tx, id), () => documentsOf(tx, id)]),
       );
       if (!base) throw notFound();
-      return ok(shapeKnowledgeBase(base, documents));
+      return tagged(ok(shapeKnowledgeBase({ base, documents })), base);
     },
 
-    updateKnowledgeBase: async ({ path, body }, context) => {
+    updateKnowledgeBase: async ({ path, body, headers }, context) => {
+      const { workspaceId } = context;
+      const id = fromId(path.kbId);
       const auditEntry = auditOf(context)('knowledge_base.updated', 'knowledge_base', path.kbId);
-      const changed = await updateKnowledgeBase(deps, context.workspaceId, fromId(path.kbId), body, auditEntry);
-      return ok(changed);
+      const changed = await updateKnowledgeBase(deps, workspaceId, id, body, auditEntry, headers['If-Match']);
+      return tagged(ok(shapeKnowledgeBase(changed)), changed.base);
     },
 
     deleteKnowledgeBase: async ({ path }, context) => {

@@ -40,6 +40,7 @@ export interface Schema {
     created_at: Date;
     updated_at: Date;
     silence_seconds: Generated<number>;
+    edition: Generated<number>;
   };
   api_keys: {
     workspace_id: string;
@@ -453,6 +454,7 @@ export interface Schema {
     revision: Generated<number>;
     created_at: Date;
     updated_at: Date;
+    edition: Generated<number>;
   };
   number_pools: {
     workspace_id: string;
@@ -463,6 +465,7 @@ export interface Schema {
     max_concurrent_per_number: number | null;
     created_at: Date;
     updated_at: Date;
+    edition: Generated<number>;
   };
   number_usage: {
     workspace_id: string;
@@ -664,6 +667,7 @@ export interface Schema {
     campaign_ids: string[] | null;
     batch_ids: string[] | null;
     tags: string[] | null;
+    edition: Generated<number>;
   };
   witness_slots: {
     slot: number;
