@@ -9,7 +9,7 @@ import type { BriefAgent } from './dialing/calls/brief-agent.ts';
 import { openRecordingFiles } from './dialing/calls/recordings/recording-files.ts';
 import type { Database } from './foundation/database/database.ts';
 import type { Lease } from './foundation/database/lease.ts';
-import { createSecrets } from './foundation/database/secrets.ts';
+import { createSecrets, type EncryptionKeys } from './foundation/database/secrets.ts';
 import { type DiskObjectStore, openDiskObjectStore } from './foundation/objects/disk.ts';
 import { openS3ObjectStore, type S3ObjectStore } from './foundation/objects/s3.ts';
 import { measureSlots } from './foundation/observe/slot-metrics.ts';
@@ -53,7 +53,7 @@ export interface SipParts {
   /** Addresses of name servers, instead of those of the machine. */
   nameServers: readonly string[] | undefined;
   /** The server's key, of which the one for names on the wire is made. */
-  encryptionKey: Buffer;
+  keys: EncryptionKeys;
   restoreGuard: RestoreGuard;
   registry: Registry;
 }
@@ -98,7 +98,7 @@ async function openSip({
   agents,
   trunkGuard,
   nameServers,
-  encryptionKey,
+  keys,
   restoreGuard,
   registry,
   brief,
@@ -108,7 +108,7 @@ async function openSip({
   const tls = await tlsOf(config);
   const recorder = await openRecordingFiles(path.join(config.dataDir, 'recordings'));
   const none = { networks: [], hosts: [] };
-  const secrets = createSecrets(encryptionKey);
+  const secrets = createSecrets(...keys);
   const { media, ports } = startMedia({
     workers: config.mediaWorkers,
     host,
@@ -136,7 +136,7 @@ async function openSip({
     lease,
     clock,
     log,
-    secret: createHmac('sha256', encryptionKey).update('names of SIP calls').digest('hex'),
+    secret: createHmac('sha256', keys[0]).update('names of SIP calls').digest('hex'),
     media,
     store: postgresCallStore(database, restoreGuard),
     recorder,
@@ -178,13 +178,13 @@ export async function openProber(config: Config, trunkGuard: AddressGuard): Prom
 /** S3 where a bucket is configured, else a folder of the data directory. */
 export async function openObjects(
   { config, clock, log, publicUrl }: { config: Config; clock: Clock; log: Logger; publicUrl: string },
-  key: Buffer,
+  keys: EncryptionKeys,
 ): Promise<S3ObjectStore | DiskObjectStore> {
   const bucket = await openBucket(config);
   if (bucket) return bucket;
   return openDiskObjectStore({
     directory: path.join(config.dataDir, 'objects'),
-    secret: createHmac('sha256', key).update('signed object URLs').digest('hex'),
+    secrets: keys.map((key) => createHmac('sha256', key).update('signed object URLs').digest('hex')),
     baseUrl: () => publicUrl,
     clock,
     log,

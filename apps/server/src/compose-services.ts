@@ -11,8 +11,7 @@ import type { Database } from './foundation/database/database.ts';
 import { openLease } from './foundation/database/lease.ts';
 import { registerLeaseMetrics } from './foundation/database/metrics.ts';
 import { openNotifications } from './foundation/database/notifications.ts';
-import { numberKey } from './foundation/database/number-digest.ts';
-import { createSecrets, loadEncryptionKey } from './foundation/database/secrets.ts';
+import { createSecrets, loadEncryptionKeys } from './foundation/database/secrets.ts';
 import type { AppOptions } from './foundation/http/app.ts';
 import type { Handlers, OperationId } from './foundation/http/handler.ts';
 import type { NotReady } from './foundation/http/outside.ts';
@@ -81,10 +80,10 @@ export type Services = Awaited<ReturnType<typeof openServices>>;
 export async function openServices(parts: Parts) {
   const { config, database, clock, machine, log, overrides } = parts;
   // Before anything that would be left running: these fail where a setting is wrong.
-  const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
-  const ownObjects = await openObjects(parts, encryptionKey);
+  const keys = await loadEncryptionKeys(config);
+  const ownObjects = await openObjects(parts, keys);
   const objects = overrides.objects?.(ownObjects) ?? ownObjects;
-  const secrets = createSecrets(encryptionKey);
+  const secrets = createSecrets(...keys);
   const elsewhere = withLimitsKept(database, overrides.agents ?? (await openAgents(config, clock)));
   const agents = keptAgents(database, secrets, elsewhere);
   const calls = callStore(campaignCallDetails, waitingCalls);
@@ -107,11 +106,11 @@ export async function openServices(parts: Parts) {
   const restoreGuard = createRestoreGuard({
     ...{ database, lease, witnesses, clock, log, registry },
     keepDays: config.witnessDays,
-    numberKey: numberKey(encryptionKey),
+    numberKey: database.numberKey!,
   });
   database.onDoubt(restoreGuard.doubt);
   const sip = {
-    ...{ config, database, clock, log, lease, registry, trunkGuard, nameServers, encryptionKey, restoreGuard },
+    ...{ config, database, clock, log, lease, registry, trunkGuard, nameServers, keys, restoreGuard },
     agents: callAgents,
     brief: createAgentBriefing({ database, calls, tokens: callTokens, apiUrl: parts.publicUrl }),
   };

@@ -80,6 +80,11 @@ export const variables = {
     secret32,
     'Encrypts SIP passwords and webhook secrets: 32 bytes in base64 or hex. Made and kept in `DATA_DIR` by default.',
   ),
+  encryptionKeySecond: optional(
+    'ENCRYPTION_KEY_SECOND',
+    secret32,
+    'Another key, which only reads: that before or after `ENCRYPTION_KEY`, while keys are changed.',
+  ),
   bootstrapApiKey: optional(
     'BOOTSTRAP_API_KEY',
     apiKey,

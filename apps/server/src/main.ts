@@ -6,12 +6,12 @@ import { confirmRestore } from './commands/confirm-restore.ts';
 import { examine } from './commands/doctor/examine.ts';
 import { type Finding, lineOf, mend } from './commands/doctor/finding.ts';
 import { MoveRefused, moveNumber } from './commands/move-number.ts';
+import { rotateKey } from './commands/rotate-key.ts';
 import { openWitnesses, simulatedProviders } from './compose-adapters.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Database } from './foundation/database/database.ts';
-import { numberKey } from './foundation/database/number-digest.ts';
 import { stopEmbeddedPostgres } from './foundation/database/postgres/embedded.ts';
-import { findEncryptionKey } from './foundation/database/secrets.ts';
+import { type EncryptionKeys, findEncryptionKeys } from './foundation/database/secrets.ts';
 import { loadContract } from './foundation/http/app.ts';
 import { operationsOf } from './foundation/http/contract.ts';
 import { forValidator } from './foundation/http/validator-contract.ts';
@@ -40,6 +40,8 @@ const USAGE = `${COMMAND} [command]
   move-number    Make a number another workspace's, where both say that it is theirs.
                  --number +14155550100
                  --workspace NAME  (whose it is from then on)
+  rotate-key     Encrypt all secrets under ENCRYPTION_KEY that are under ENCRYPTION_KEY_SECOND.
+                 --dry-run         (only counts them)
   stop           Stop the embedded database of DATA_DIR.
 
 Settings come from the environment; docs/operations.md lists them.
@@ -68,14 +70,16 @@ async function main(): Promise<void> {
   const log = await openLog(config);
   if (command === 'serve') return serve(config, log);
   if (command === 'stop') return stopEmbeddedPostgres(config.dataDir);
-  if (!['migrate', 'keys create', 'confirm-restore', 'move-number'].includes(command))
+  if (!['migrate', 'keys create', 'confirm-restore', 'move-number', 'rotate-key'].includes(command))
     throw new ConfigError(`Unknown command: ${command}\n\n${USAGE}`);
   const permissions = command === 'keys create' ? permissionsNamed(values.permissions) : [];
-  const erasedBy = command === 'confirm-restore' ? await keyOfNumbers(config) : undefined;
-  const database = await openMigrated(config, log, undefined, erasedBy);
+  const needsKeys = command === 'confirm-restore' || command === 'rotate-key';
+  const keys = needsKeys ? await findEncryptionKeys(config) : undefined;
+  const database = await openMigrated(config, log, undefined, keys);
   try {
     if (command === 'migrate') return;
     if (command === 'confirm-restore') return print(await confirm(config, database, values));
+    if (command === 'rotate-key') return print(await rotate(database, keys, values['dry-run']));
     if (command === 'move-number') return print(await move(database, values));
     print(`${await createKey(database, systemClock, { ...values, permissions })}\n`);
   } finally {
@@ -83,10 +87,21 @@ async function main(): Promise<void> {
   }
 }
 
-/** What numbers are known by outside of the database, where the settings have the server's key. */
-async function keyOfNumbers({ encryptionKey: configured, dataDir }: Config): Promise<string | undefined> {
-  const key = await findEncryptionKey({ configured, dataDir });
-  return key && numberKey(key);
+/** Encrypts secrets under the current key, and says what comes next. */
+async function rotate(database: Database, keys: EncryptionKeys | undefined, isDryRun: boolean): Promise<string> {
+  if (!keys) throw new ConfigError('There is no key: set ENCRYPTION_KEY, or the DATA_DIR that has one.');
+  const { moved, current, unreadable, unreadableCount } = await rotateKey(database, keys, isDryRun);
+  const more = unreadableCount > unreadable.length ? ['…'] : [];
+  const lost =
+    unreadableCount === 0
+      ? ''
+      : `${unreadableCount} can be opened by no key that is set:\n${[...unreadable, ...more].map((each) => `  ${each}\n`).join('')}`;
+  if (isDryRun) return `Under another key: ${moved}. Under ENCRYPTION_KEY: ${current}.\n${lost}`;
+  if (lost) process.exitCode = 1;
+  const next = lost
+    ? 'Set the key that they are under as ENCRYPTION_KEY_SECOND, or set these secrets again.\n'
+    : 'Tokens of calls and streams that were made before hold for a day at most: unset ENCRYPTION_KEY_SECOND after that.\n';
+  return `Encrypted anew: ${moved}. Under ENCRYPTION_KEY already: ${current}.\n${lost}${next}`;
 }
 
 /** Says what it finds, a line each. The process ends with 1 where something must be mended. */

@@ -6,11 +6,12 @@ import type { Overrides } from './compose-services.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Connection } from './foundation/database/connection.ts';
 import { type Database, openDatabase } from './foundation/database/database.ts';
+import { keptNumberKey } from './foundation/database/kept-number-key.ts';
 import { migrate } from './foundation/database/migrate.ts';
 import { numberKey } from './foundation/database/number-digest.ts';
-import { numberKeyFault } from './foundation/database/number-key-fault.ts';
+import { numberKeyFault, OTHER_KEY } from './foundation/database/number-key-fault.ts';
 import { startEmbeddedPostgres } from './foundation/database/postgres/embedded.ts';
-import { loadEncryptionKey } from './foundation/database/secrets.ts';
+import { type EncryptionKeys, loadEncryptionKeys } from './foundation/database/secrets.ts';
 import { sessionFault } from './foundation/database/session-fault.ts';
 import { reasonOf, waitForStart } from './foundation/database/wait-for-start.ts';
 import { listen } from './foundation/http/listen.ts';
@@ -49,21 +50,18 @@ const DATABASE_START_MS = 60_000;
 /**
  * The database of the settings, migrated: that of `DATABASE_URL`, or the embedded one.
  * @param startMs how long it is waited for while it still starts
- * @param erasedBy what erased numbers are known by; a command that neither dials nor erases needs none
+ * @param keys what erased numbers are known by is sealed under; a command that neither dials nor erases needs none
  */
 export async function openMigrated(
   config: Config,
   log: Logger,
   startMs = DATABASE_START_MS,
-  erasedBy?: string,
+  keys?: EncryptionKeys,
 ): Promise<Database> {
   const connection = await connectionOf(config, log);
-  const database = openDatabase({
-    connection,
-    poolSize: config.poolSize,
-    log,
-    ...(erasedBy && { numberKey: erasedBy }),
-  });
+  const open = (erasedBy: string | undefined) =>
+    openDatabase({ connection, poolSize: config.poolSize, log, ...(erasedBy && { numberKey: erasedBy }) });
+  let database = open(keys && numberKey(keys[0]));
   try {
     if (config.databaseUrl) {
       await waitForStart(database.connection, log, startMs);
@@ -72,7 +70,14 @@ export async function openMigrated(
     }
     await migrate(database, log);
     await refuseUnsafeCommits(database);
-    const fault = erasedBy && (await database.inEngine(numberKeyFault));
+    const kept = keys && (await keptNumberKey(database, keys));
+    if (keys && !kept) throw new ConfigError(OTHER_KEY);
+    if (kept && kept !== database.numberKey) {
+      // Its connections were given the one that is made from a later key.
+      await database.close();
+      database = open(kept);
+    }
+    const fault = keys && (await database.inEngine(numberKeyFault));
     if (fault) throw new ConfigError(fault);
     return database;
   } catch (error) {
@@ -120,8 +125,7 @@ export async function startServer({ config, log, overrides = {}, ...options }: S
   let composition: Composition | undefined;
   try {
     // Before the database: what it knows numbers by that were erased is made from it.
-    const encryptionKey = await loadEncryptionKey({ configured: config.encryptionKey, dataDir: config.dataDir });
-    const opened = await openMigrated(config, log, undefined, numberKey(encryptionKey));
+    const opened = await openMigrated(config, log, undefined, await loadEncryptionKeys(config));
     database = opened;
     const tracing = await openTracer(config, log);
     setTracer(tracing);

@@ -62,7 +62,7 @@ async function record(roomId: string, at: Date): Promise<string> {
   const directory = path.join(server.dataDir, 'objects');
   const { clock } = server;
   const log = pino({ level: 'silent' });
-  const objects = await openDiskObjectStore({ directory, secret: '', baseUrl: () => '', clock, log });
+  const objects = await openDiskObjectStore({ directory, secrets: [''], baseUrl: () => '', clock, log });
   await objects.put(recordingKey(roomId), Readable.from([Buffer.from('sound')]), 100);
   await inserted((db) =>
     sql`

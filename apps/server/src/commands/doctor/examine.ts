@@ -4,6 +4,7 @@ import { checkBucket } from './check-bucket.ts';
 import { checkClock, checkLeases, checkPostgres, checkTables } from './check-database.ts';
 import { checkFolders } from './check-folders.ts';
 import { checkNames } from './check-names.ts';
+import { checkSecrets } from './check-secrets.ts';
 import { checkServer } from './check-server.ts';
 import { checkTraces } from './check-traces.ts';
 import { checkTrunks } from './check-trunks.ts';
@@ -41,6 +42,7 @@ export async function examine(
     await perform('clock', () => checkClock(database, machineTime));
     const [tables] = await perform('tables', () => checkTables(database));
     if (tables?.state !== 'ok') return;
+    await perform('secrets', () => checkSecrets(opened));
     await perform('lease', () => checkLeases(database));
     await perform('witness', () => checkWitness(config, database));
     await perform('standby', () => checkStandbys(database));

@@ -4,7 +4,12 @@ import type { Config } from '../../config.ts';
 import { type Connection, changed } from '../../foundation/database/connection.ts';
 import { type Database, openDatabase } from '../../foundation/database/database.ts';
 import { findEmbeddedPostgres } from '../../foundation/database/postgres/embedded.ts';
-import { createSecrets, findEncryptionKey, type Secrets } from '../../foundation/database/secrets.ts';
+import {
+  createSecrets,
+  type EncryptionKeys,
+  findEncryptionKeys,
+  type Secrets,
+} from '../../foundation/database/secrets.ts';
 import { type AddressGuard, createAddressGuard } from '../../foundation/outbound-http/address-guard.ts';
 import { type Finding, mend, note, ok, whyOf } from './finding.ts';
 
@@ -13,6 +18,8 @@ export interface Opened {
   /** Takes no writes from here. */
   database: Database;
   secrets: Secrets;
+  /** Nothing before the first start. */
+  keys: EncryptionKeys | undefined;
   guard: AddressGuard;
   trunkGuard: AddressGuard;
   log: Logger;
@@ -23,7 +30,7 @@ const none = { networks: [], hosts: [] };
 
 /** Opens what the checks share, and tells of it; without a database the findings alone. */
 export async function open(config: Config): Promise<{ opened?: Opened; findings: Finding[]; folders: string[] }> {
-  const { key, finding } = await keyOf(config);
+  const { keys, finding } = await keysOf(config);
   const place = await placeOf(config);
   const folders = place.data === undefined ? [] : [place.data];
   if (!place.connection) return { findings: [finding, place.finding], folders };
@@ -37,9 +44,9 @@ export async function open(config: Config): Promise<{ opened?: Opened; findings:
   }
   return {
     opened: {
-      ...{ database, log },
+      ...{ database, log, keys },
       // Without a key nothing can be decrypted, which trunks and agents tell of themselves.
-      secrets: createSecrets(key ?? randomBytes(32)),
+      secrets: createSecrets(...(keys ?? [randomBytes(32)])),
       guard: createAddressGuard(config.outboundAllowedAddresses ?? none),
       trunkGuard: createAddressGuard(config.sipAllowedAddresses ?? none),
     },
@@ -48,10 +55,11 @@ export async function open(config: Config): Promise<{ opened?: Opened; findings:
   };
 }
 
-async function keyOf({ encryptionKey, dataDir }: Config): Promise<{ key?: Buffer; finding: Finding }> {
+async function keysOf(config: Config): Promise<{ keys?: EncryptionKeys; finding: Finding }> {
+  const { encryptionKey, dataDir } = config;
   try {
-    const key = await findEncryptionKey({ configured: encryptionKey, dataDir });
-    if (key) return { key, finding: ok('key', `It is that of ${encryptionKey ? 'ENCRYPTION_KEY' : dataDir}.`) };
+    const keys = await findEncryptionKeys(config);
+    if (keys) return { keys, finding: ok('key', `It is that of ${encryptionKey ? 'ENCRYPTION_KEY' : dataDir}.`) };
     const text =
       'There is none yet: the first start makes it in DATA_DIR. Several servers need the same ENCRYPTION_KEY.';
     return { finding: note('key', text) };

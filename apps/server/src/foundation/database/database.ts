@@ -81,6 +81,8 @@ export interface Database {
   /** The connections that workspaces share. */
   readonly slots: Measured;
   readonly connection: Connection;
+  /** What erased numbers are known by; nothing if it was opened without. */
+  readonly numberKey: string | undefined;
   readonly pool: pg.Pool;
   close(): Promise<void>;
 }
@@ -234,7 +236,7 @@ export function openDatabase(options: {
     },
     faults: () => (isFull() ? ["the database's disk is full: nothing can be written"] : []),
     slots,
-    connection: options.connection,
+    ...{ connection: options.connection, numberKey: options.numberKey },
     pool,
     close: async () => {
       await pool.end();

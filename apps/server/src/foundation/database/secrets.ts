@@ -18,12 +18,15 @@ const VERSION = 'v1.';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** @param key 32 bytes, see `loadEncryptionKey` */
-export function createSecrets(key: Buffer): Secrets {
+/** Keys of 32 bytes: the current one, under which all is encrypted, and others under which something still may be. */
+export type EncryptionKeys = readonly [current: Buffer, ...others: Buffer[]];
+
+/** @param keys see `loadEncryptionKeys` */
+export function createSecrets(...keys: EncryptionKeys): Secrets {
   return {
     encrypt(plain, place) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(place));
+      const cipher = createCipheriv(CIPHER, keys[0], nonce).setAAD(Buffer.from(place));
       const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
       return VERSION + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
     },
@@ -31,31 +34,52 @@ export function createSecrets(key: Buffer): Secrets {
       if (!encrypted.startsWith(VERSION)) throw new Error('A secret in the database has an unknown form.');
       const bytes = canonicalBytes(encrypted.slice(VERSION.length), 'base64');
       if (!bytes) throw new Error('A secret in the database is not in base64 as it was written.');
-      const nonce = bytes.subarray(0, NONCE_BYTES);
-      const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
-      decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      for (const key of keys.slice(0, -1)) {
+        try {
+          return opened(key, bytes, place);
+        } catch {
+          // It is under another key.
+        }
+      }
+      return opened(keys.at(-1)!, bytes, place);
     },
   };
 }
 
+function opened(key: Buffer, bytes: Buffer, place: string): string {
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+}
+
 const KEY_FILE = 'encryption.key';
 
+/** What the settings say of keys. */
+interface KeySettings {
+  encryptionKey: Buffer | undefined;
+  encryptionKeySecond: Buffer | undefined;
+  dataDir: string;
+}
+
 /**
- * The key of `ENCRYPTION_KEY`, else the one kept in the data folder, made at the first start. Servers that start at once
- * on one folder get the same key. Throws where the file holds no key.
+ * The key of `ENCRYPTION_KEY`, else the one kept in the data folder, made at the first start, and that of
+ * `ENCRYPTION_KEY_SECOND`. Servers that start at once on one folder get the same key. Throws where the file holds no key.
  */
-export async function loadEncryptionKey(options: { configured: Buffer | undefined; dataDir: string }): Promise<Buffer> {
-  return (await findEncryptionKey(options)) ?? makeKey(path.join(options.dataDir, KEY_FILE));
+export async function loadEncryptionKeys(settings: KeySettings): Promise<EncryptionKeys> {
+  return (
+    (await findEncryptionKeys(settings)) ??
+    withSecond(await makeKey(path.join(settings.dataDir, KEY_FILE)), settings.encryptionKeySecond)
+  );
 }
 
 /** The same, where there is one already. */
-export async function findEncryptionKey(options: {
-  configured: Buffer | undefined;
-  dataDir: string;
-}): Promise<Buffer | undefined> {
-  return options.configured ?? readKey(path.join(options.dataDir, KEY_FILE));
+export async function findEncryptionKeys(settings: KeySettings): Promise<EncryptionKeys | undefined> {
+  const current = settings.encryptionKey ?? (await readKey(path.join(settings.dataDir, KEY_FILE)));
+  return current && withSecond(current, settings.encryptionKeySecond);
 }
+
+const withSecond = (current: Buffer, second: Buffer | undefined): EncryptionKeys =>
+  second ? [current, second] : [current];
 
 async function readKey(file: string): Promise<Buffer | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {

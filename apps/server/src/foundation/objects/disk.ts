@@ -26,8 +26,8 @@ export interface DiskObjectStore extends ObjectStore {
 export interface DiskOptions {
   /** Made where it is missing. All servers of an installation must see the same one. */
   directory: string;
-  /** The same in all servers, and not known to clients. */
-  secret: string;
+  /** The same in all servers, and not known to clients: the first signs, all others are believed too. */
+  secrets: readonly string[];
   /** The address at which clients reach the server, without a slash at its end. */
   baseUrl: () => string;
   clock: Clock;
@@ -70,7 +70,7 @@ async function removeAbandoned(incoming: string): Promise<void> {
  * which fails where the key is taken: so the first complete write wins, in whichever process.
  */
 export async function openDiskObjectStore(options: DiskOptions): Promise<DiskObjectStore> {
-  const { directory, secret, clock, log } = options;
+  const { directory, secrets, clock, log } = options;
   const incoming = join(directory, '.incoming');
   await mkdir(incoming, { recursive: true, mode: 0o700 });
   await removeAbandoned(incoming);
@@ -81,7 +81,7 @@ export async function openDiskObjectStore(options: DiskOptions): Promise<DiskObj
     checkKey(key);
     return join(directory, key);
   };
-  const urlOf = (grant: Grant) => `${options.baseUrl()}/objects/${grant.key}${grantQuery(secret, grant)}`;
+  const urlOf = (grant: Grant) => `${options.baseUrl()}/objects/${grant.key}${grantQuery(secrets[0]!, grant)}`;
   const expiry = (seconds: number) => Math.ceil(clock.now().getTime() / 1000) + seconds;
 
   /**
@@ -163,6 +163,6 @@ export async function openDiskObjectStore(options: DiskOptions): Promise<DiskObj
       checkFileName(fileName);
       return urlOf({ method: 'GET', key, expires: expiry(expiresInSeconds), contentType, fileName });
     },
-    grantOf: (method, key, query) => readGrant(secret, method, key, query, clock.now()),
+    grantOf: (method, key, query) => readGrant(secrets, method, key, query, clock.now()),
   };
 }

@@ -18,8 +18,9 @@ export type AgentRow = Row<'agents'> & {
 export const newSecret = (): string => `ags_${randomBytes(32).toString('base64url')}`;
 
 /** What an agent's secret is encrypted for. */
-const secretPlace = (workspaceId: string, id: string) => `agents.secret ${workspaceId} ${id}`;
-const headersPlace = (workspaceId: string, id: string) => `agents.connection_headers ${workspaceId} ${id}`;
+/** Where an agent's secret stands, for `Secrets`; and its headers. */
+export const secretPlace = (workspaceId: string, id: string) => `agents.secret ${workspaceId} ${id}`;
+export const headersPlace = (workspaceId: string, id: string) => `agents.connection_headers ${workspaceId} ${id}`;
 
 /** The columns that hold what is secret of a connection, of those that are given. */
 export const sealed = (

@@ -46,7 +46,7 @@ beforeAll(async () => {
   notifications = openNotifications({ connection, log });
   const { clock, database } = server;
   const directory = path.join(dataDir, 'objects');
-  const disk = await openDiskObjectStore({ directory, secret: 'another', baseUrl: () => server.url, clock, log });
+  const disk = await openDiskObjectStore({ directory, secrets: ['another'], baseUrl: () => server.url, clock, log });
   const objects = { ...disk, tellsOfUploads: false };
   const coming = createComingFiles(new Registry());
   const guard = { tell: async () => {}, doubts: () => 0, digest: () => '' };

@@ -27,7 +27,7 @@ const stored: string[] = [];
 let failing = false;
 
 const open = () =>
-  openDiskObjectStore({ directory, secret: 'a secret', baseUrl: () => baseUrl, clock: { now: () => now }, log });
+  openDiskObjectStore({ directory, secrets: ['a secret'], baseUrl: () => baseUrl, clock: { now: () => now }, log });
 
 beforeAll(async () => {
   directory = join(await mkdtemp(join(tmpdir(), 'trunkline-objects-')), 'objects');

@@ -61,7 +61,7 @@ async function completed(id: string) {
 /** A recording in the store of the server. */
 async function record(roomId: string) {
   const directory = path.join(server.dataDir, 'objects');
-  const options = { secret: '', baseUrl: () => '', clock: server.clock, log: pino({ level: 'silent' }) };
+  const options = { secrets: [''], baseUrl: () => '', clock: server.clock, log: pino({ level: 'silent' }) };
   const objects = await openDiskObjectStore({ directory, ...options });
   await objects.put(recordingKey(roomId), Readable.from([Buffer.from('sound')]), 100);
   await server.database.inEngine(({ db }) =>

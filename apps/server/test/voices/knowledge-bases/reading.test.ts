@@ -33,7 +33,7 @@ beforeAll(async () => {
   const { clock, database } = server;
   const directory = path.join(dataDir, 'objects');
   const log = pino({ level: 'silent' });
-  const objects = await openDiskObjectStore({ directory, secret: 'x', baseUrl: () => server.url, clock, log });
+  const objects = await openDiskObjectStore({ directory, secrets: ['x'], baseUrl: () => server.url, clock, log });
   const jobs = await openJobs({ connection: database.connection, log, registry: new Registry() });
   deps = {
     database,

@@ -417,6 +417,7 @@ export interface Schema {
     held_reason: string | null;
     number_check: Buffer | null;
     erasure_steps: Generated<string[]>;
+    number_key: string | null;
   };
   knowledge_base_documents: {
     workspace_id: string;
