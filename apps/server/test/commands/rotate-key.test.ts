@@ -130,19 +130,17 @@ test('the command says what it has moved, and what no key opens', async () => {
   await server.stop();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-rotate-'));
   onTestFinished(() => rm(dataDir, { recursive: true }));
-  const run = (keys: Record<string, Buffer>, ...args: string[]) => {
+  const run = (keys: Record<string, Buffer>) => {
     const named = Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, key.toString('base64')]));
     const env = {
       ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
       ...{ DATA_DIR: dataDir, DATABASE_URL: connectionString, LOG_LEVEL: 'error', ...named },
     };
-    return promisify(execFile)(process.execPath, ['--conditions=source', main, 'rotate-key', ...args], { env })
+    return promisify(execFile)(process.execPath, ['--conditions=source', main, 'rotate-key'], { env })
       .then(({ stdout }) => stdout)
       .catch(({ stdout, stderr }: { stdout: string; stderr: string }) => `failed: ${stdout}${stderr}`);
   };
-  expect(await run({})).toContain('There is no key');
   const both = { ENCRYPTION_KEY: after, ENCRYPTION_KEY_SECOND: before };
-  expect(await run(both, '--dry-run')).toContain('Under another key: 6. Under ENCRYPTION_KEY: 0.\n1 can be opened');
   expect(await run(both)).toMatch(
     /^failed: Encrypted anew: 6\. Under ENCRYPTION_KEY already: 0\.\n1 can be opened by no key that is set:\n {2}webhooks\.previous_secret \S+\nSet the key/,
   );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasChromium } from '../../../../../openapi/test/browser.ts';
-import { COLOURED, OF_REDOC, REFERENCE, startLooking } from './docs-pages.ts';
+import { COLOURED, startLooking } from './docs-pages.ts';
 
 let docs: Awaited<ReturnType<typeof startLooking>>;
 beforeAll(async () => {
@@ -14,10 +14,6 @@ test.skipIf(!hasChromium)(
     expect(await docs.faultsOf(COLOURED, { inColour: true, leftOut: [] })).toEqual([]);
   },
 );
-
-test.skipIf(!hasChromium)('and so can the reference (needs chromium)', async () => {
-  expect(await docs.faultsOf(REFERENCE, { inColour: true, leftOut: OF_REDOC })).toEqual([]);
-});
 
 test.skipIf(!hasChromium)('the search leads to a page of the guides and to an operation (needs chromium)', async () => {
   const page = await docs.browser.page();

@@ -121,8 +121,10 @@ describe('a number beside what Google’s library says of it', () => {
   });
 
   it.each(countries)('is never another behind 00 or the prefix of %s', (country) => {
+    // A fourth of all for each country, so that each number is read in sixty of them.
+    const some = everybody.filter((_, at) => at % 4 === countries.indexOf(country) % 4);
     for (const prefix of ['00', ...(PREFIXES[country] ?? [])]) {
-      const forms = everybody.flatMap(({ e164, international, digits }, at): [string, number][] =>
+      const forms = some.flatMap(({ e164, international, digits }, at): [string, number][] =>
         at % 2
           ? [[`${prefix}${e164.slice(1)}`, digits]]
           : [[`${prefix} ${international.slice(1).replaceAll('-', '.')}`, digits]],
