@@ -104,14 +104,18 @@ async function probeTarget(core: Core, options: ProbeOptions, uri: SipUri, targe
   return verify(core, flow, options, uri, report);
 }
 
-/** Only who was challenged has shown anything: many answer OPTIONS to anybody. */
+/**
+ * Only who was challenged has shown anything: many answer OPTIONS to anybody. Who is challenged again has the wrong ones; a
+ * 403 may forbid the request itself, as where nobody registers.
+ */
 function judge(
   options: ProbeOptions,
   { response, wasChallenged }: Exchanged & { kind: 'response' },
 ): ProbeReport['credentials'] {
   if (!options.credentials) return 'not_given';
   if (!wasChallenged) return 'unverified';
-  return [401, 403, 407].includes(response.status) ? 'rejected' : 'verified';
+  if (response.status === 401 || response.status === 407) return 'rejected';
+  return response.status === 403 ? 'unverified' : 'verified';
 }
 
 async function verify(

@@ -62,7 +62,7 @@ test.each<[string, Said[], Partial<ProbeOptions>, [string, string, number]]>([
       ['OPTIONS', 403],
     ],
     { credentials },
-    ['reachable', 'rejected', 403],
+    ['reachable', 'unverified', 403],
   ],
   ['asks for one', [['OPTIONS', 401, challenge]], {}, ['reachable', 'not_given', 401]],
   [
@@ -80,10 +80,20 @@ test.each<[string, Said[], Partial<ProbeOptions>, [string, string, number]]>([
     [
       ['OPTIONS', 200],
       ['REGISTER', 401, challenge],
+      ['REGISTER', 401, challenge],
+    ],
+    { credentials, verifiesCredentials: true },
+    ['reachable', 'rejected', 401],
+  ],
+  [
+    'forbids to register',
+    [
+      ['OPTIONS', 200],
+      ['REGISTER', 401, challenge],
       ['REGISTER', 403],
     ],
     { credentials, verifiesCredentials: true },
-    ['reachable', 'rejected', 403],
+    ['reachable', 'unverified', 200],
   ],
   [
     'does not register',

@@ -9,6 +9,7 @@ import type { CallOwner } from '../../src/dialing/calls/call-owner.ts';
 import type { Switchboard } from '../../src/dialing/calls/switchboard.ts';
 import type { Database } from '../../src/foundation/database/database.ts';
 import type { Lease } from '../../src/foundation/database/lease.ts';
+import { numberKey } from '../../src/foundation/database/number-digest.ts';
 import { createMachineClock } from '../../src/foundation/values/clock.ts';
 import type { CallGateway } from '../../src/lines/telephony/call-gateway.ts';
 import type { Carriers } from '../../src/lines/telephony/carrier.ts';
@@ -63,6 +64,9 @@ export const shortCalls: Profile = {
   talking: [500, 4000],
 };
 
+/** What numbers are known by in witnesses. */
+const NUMBER_KEY = numberKey(Buffer.alloc(32));
+
 /**
  * A server as `compose` puts it together, but for its HTTP side, on a database that a test has opened and may stand
  * before: with a simulator of its own, whose calls are kept there.
@@ -89,7 +93,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
       ...options.config,
     },
     // Each tells what it has written itself, as each process with a database of its own does.
-    database: { ...database, onTold: () => {} },
+    database: { ...database, onTold: () => {}, numberKey: NUMBER_KEY },
     clock: time,
     machine: createMachineClock(),
     log,

@@ -3962,16 +3962,16 @@ export interface components {
          */
         TrunkInboundDigest: boolean;
         /**
-         * @description How the trunk is checked. `options`: whether it answers. `register`: whether it takes the credentials too, by a REGISTER that binds nothing. `none`: not at all, and counts as passed.
-         * @default options
+         * @description How the trunk is checked. `options`: whether it answers. `register`: whether it takes the credentials too, by a REGISTER that binds nothing. `auto`: as `register` if it has a password, else as `options`. `none`: not at all, and counts as passed.
+         * @default auto
          */
-        TrunkProbeMethod: ("options" | "register" | "none") | (string & Record<never, never>);
+        TrunkProbeMethod: ("auto" | "options" | "register" | "none") | (string & Record<never, never>);
         /**
-         * @description How the trunk is checked. `options`: whether it answers. `register`: whether it takes the credentials too, by a REGISTER that binds nothing. `none`: not at all, and counts as passed.
-         * @default options
+         * @description How the trunk is checked. `options`: whether it answers. `register`: whether it takes the credentials too, by a REGISTER that binds nothing. `auto`: as `register` if it has a password, else as `options`. `none`: not at all, and counts as passed.
+         * @default auto
          * @enum {string}
          */
-        TrunkProbeMethodInput: "options" | "register" | "none";
+        TrunkProbeMethodInput: "auto" | "options" | "register" | "none";
         /**
          * @description The most calls that are up over the trunk at once, those that arrive among them. Over all servers.
          * @example 30
@@ -4210,7 +4210,7 @@ export interface components {
              * @description How the trunk is checked.
              * @enum {string}
              */
-            probe?: "options" | "register" | "none";
+            probe?: "auto" | "options" | "register" | "none";
             /** @description The most calls that are up at once. `null` lifts the limit. */
             maxChannels?: components["schemas"]["TrunkMaxChannels"] | null;
             /** @description The most calls that are placed in a second. */
@@ -4244,7 +4244,7 @@ export interface components {
             valid: boolean;
             /** @description Whether it answers. */
             reachable: boolean;
-            /** @description What it says of the credentials. Carriers that challenge no OPTIONS leave them `unverified`; `probe` `register` verifies them. */
+            /** @description What it says of the credentials. Carriers that challenge neither OPTIONS nor REGISTER, or forbid REGISTER, leave them `unverified`; only a challenge that comes again rejects them. */
             credentials: ("verified" | "rejected" | "unverified" | "not_given") | (string & Record<never, never>);
             /** @description What is wrong. Absent where it is valid. */
             reason?: components["schemas"]["TrunkReason"];

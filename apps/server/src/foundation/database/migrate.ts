@@ -16,6 +16,7 @@ import * as asksAgent from '../../../migrations/0077-asks-agent.ts';
 import * as unansweredInvites from '../../../migrations/0078-unanswered-invites.ts';
 import * as editions from '../../../migrations/0090-editions.ts';
 import * as numberKey from '../../../migrations/0095-number-key.ts';
+import * as probeAuto from '../../../migrations/0096-probe-auto.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -40,6 +41,7 @@ export const migrations: Record<string, Migration> = {
   '0078-unanswered-invites': unansweredInvites,
   '0090-editions': editions,
   '0095-number-key': numberKey,
+  '0096-probe-auto': probeAuto,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

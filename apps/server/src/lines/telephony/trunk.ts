@@ -24,7 +24,7 @@ export interface Trunk {
   ipAllowlist: readonly string[];
   /** Whether calls may arrive from anywhere else, from who knows the username and password. */
   inboundDigest: boolean;
-  probe: 'options' | 'register' | 'none';
+  probe: 'auto' | 'options' | 'register' | 'none';
   /** Calls that may be up at once; the switchboard keeps it for calls that it places. */
   maxChannels?: number;
   /** The switchboard keeps it. */

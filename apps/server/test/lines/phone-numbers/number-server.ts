@@ -7,6 +7,7 @@ import type { Overrides } from '../../../src/compose-services.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { readNumber } from '../../../src/dialing/calls/may-dial.ts';
 import { openDatabase } from '../../../src/foundation/database/database.ts';
+import { numberKey } from '../../../src/foundation/database/number-digest.ts';
 import { listen } from '../../../src/foundation/http/listen.ts';
 import { createMachineClock } from '../../../src/foundation/values/clock.ts';
 import { numberPoolOperations } from '../../../src/lines/number-pools/operations.ts';
@@ -28,6 +29,9 @@ export const simulatedProvider = (seed = 'numbers') =>
 
 const loopback = { networks: [{ address: '127.0.0.1', prefix: 32 }], hosts: [] };
 
+/** What numbers are known by in witnesses. */
+const NUMBER_KEY = numberKey(Buffer.alloc(32));
+
 /** What a test puts in place of a server's own. */
 type Given = Partial<PhoneNumberDeps> & { provider?: Simulator };
 
@@ -39,7 +43,7 @@ export async function startNumberServer({ provider = simulatedProvider(), ...giv
   const fresh = await freshDatabase();
   const logged: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => logged.push(line) });
-  const database = openDatabase({ connection: fresh.connection, poolSize: 25, log });
+  const database = openDatabase({ connection: fresh.connection, poolSize: 25, log, numberKey: NUMBER_KEY });
   const clock = testClock();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-test-data-'));
   const overrides: Overrides = {

@@ -108,7 +108,7 @@ test('one that says only where it is has the defaults', async () => {
     register: false,
     registerExpiresSeconds: 3600,
     inboundDigest: false,
-    probe: 'options',
+    probe: 'auto',
     callsPerSecond: 1,
     numberFormat: 'e164_plus',
     callerIdHeader: 'from',

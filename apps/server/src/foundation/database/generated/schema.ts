@@ -606,7 +606,7 @@ export interface Schema {
     register: Generated<boolean>;
     register_expires_seconds: Generated<number>;
     ip_allowlist: Generated<string[]>;
-    probe: Generated<'options' | 'register' | 'none'>;
+    probe: Generated<'auto' | 'options' | 'register' | 'none'>;
     max_channels: number | null;
     calls_per_second: Generated<number>;
     number_format: Generated<'e164_plus' | 'e164' | 'national' | 'international_prefix'>;

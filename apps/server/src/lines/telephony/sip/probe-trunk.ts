@@ -20,7 +20,7 @@ export async function probeTrunk(userAgent: UserAgent, trunk: Trunk): Promise<Tr
   const { reachability, credentials, roundTripMs } = await userAgent.probe({
     ...optionsTo(trunk),
     ...credentialsOf(trunk),
-    verifiesCredentials: trunk.probe === 'register',
+    verifiesCredentials: trunk.probe !== 'options',
   });
   const reachable = reachability === 'reachable';
   const rejected = credentials === 'rejected';
