@@ -25,7 +25,7 @@ POST /v1/telephony/trunks/{id}/resume resumeTrunk phone_numbers:write 200 404
 GET /v1/number-pools listNumberPools number_pools:read 200
 POST /v1/number-pools createNumberPool number_pools:write 201 404 409
 GET /v1/number-pools/{id} getNumberPool number_pools:read 200 404
-PATCH /v1/number-pools/{id} updateNumberPool number_pools:write 200 404 409 412
+PATCH /v1/number-pools/{id} updateNumberPool number_pools:write 200 404 409
 DELETE /v1/number-pools/{id} deleteNumberPool number_pools:write 200 404 409
 GET /v1/number-pools/{id}/members listNumberPoolMembers number_pools:read 200 404
 POST /v1/number-pools/{id}/members/move moveNumberPoolMember number_pools:write 200 404 409
@@ -56,6 +56,7 @@ PATCH /v1/calls/contact-lists/{id} updateContactList contact_lists:write 200 404
 DELETE /v1/calls/contact-lists/{id} deleteContactList contact_lists:write 200 404 409
 GET /v1/calls/contact-lists/{id}/entries listContactListEntries contact_lists:read 200 404
 POST /v1/calls/contact-lists/{id}/entries addContactListEntries contact_lists:write 200 404 409
+GET /v1/calls/contact-lists/{id}/entries/{phoneNumber} getContactListEntry contact_lists:read 200 404
 PATCH /v1/calls/contact-lists/{id}/entries/{phoneNumber} updateContactListEntry contact_lists:write 200 404 409
 DELETE /v1/calls/contact-lists/{id}/entries/{phoneNumber} removeContactListEntry contact_lists:write 200 404 409
 GET /v1/calls/contact-lists/{id}/uploads listContactListUploads contact_lists:read 200 404
@@ -114,7 +115,7 @@ GET /v1/erasures/{erasureId} getErasure erasures:read 200 404
 GET /v1/knowledge-bases listKnowledgeBases knowledge_bases:read 200
 POST /v1/knowledge-bases createKnowledgeBase knowledge_bases:write 201 404 409
 GET /v1/knowledge-bases/{kbId} getKnowledgeBase knowledge_bases:read 200 404
-PATCH /v1/knowledge-bases/{kbId} updateKnowledgeBase knowledge_bases:write 200 404 412
+PATCH /v1/knowledge-bases/{kbId} updateKnowledgeBase knowledge_bases:write 200 404
 DELETE /v1/knowledge-bases/{kbId} deleteKnowledgeBase knowledge_bases:write 200 404
 POST /v1/knowledge-bases/{kbId}/documents addKnowledgeBaseDocuments knowledge_bases:write 201 404 413
 GET /v1/knowledge-bases/{kbId}/documents/{docId} getKnowledgeBaseDocument knowledge_bases:read 200 404
@@ -124,14 +125,14 @@ POST /v1/knowledge-bases/{kbId}/search searchKnowledgeBase knowledge_bases:read 
 GET /v1/agents listAgents agents:read 200
 POST /v1/agents createAgent agents:write 201 404 409
 GET /v1/agents/{agentId} getAgent agents:read 200 404
-PATCH /v1/agents/{agentId} updateAgent agents:write 200 404 409 412
+PATCH /v1/agents/{agentId} updateAgent agents:write 200 404 409
 DELETE /v1/agents/{agentId} deleteAgent agents:write 200 404 409
 POST /v1/agents/{agentId}/test testAgent agents:write 200 404
 
 GET /v1/webhooks listWebhooks webhooks:read 200
 POST /v1/webhooks createWebhook webhooks:write 201 404 409
 GET /v1/webhooks/{webhookId} getWebhook webhooks:read 200 404
-PATCH /v1/webhooks/{webhookId} updateWebhook webhooks:write 200 404 412
+PATCH /v1/webhooks/{webhookId} updateWebhook webhooks:write 200 404
 DELETE /v1/webhooks/{webhookId} deleteWebhook webhooks:write 200 404
 POST /v1/webhooks/{webhookId}/rotate-secret rotateWebhookSecret webhooks:write 200 404
 POST /v1/webhooks/{webhookId}/test testWebhook webhooks:write 200 404

@@ -33,6 +33,7 @@ function rightDocument() {
     '403': errorResponse(403, 'forbidden'),
     '404': errorResponse(404, 'not_found'),
     '408': errorResponse(408, 'request_timeout'),
+    '412': errorResponse(412, 'changed_meanwhile'),
     '413': errorResponse(413, 'payload_too_large'),
     '415': errorResponse(415, 'unsupported_media_type'),
     '429': errorResponse(429, 'rate_limited'),
@@ -73,6 +74,7 @@ function rightDocument() {
         put: {
           operationId: 'putThing' as string | undefined,
           'x-permission': 'calls:write' as string | undefined,
+          parameters: [{ name: 'If-Match', in: 'header', example: '"7"', schema: { type: 'string', maxLength: 9 } }],
           requestBody: { content: { 'application/json': { schema: body, example: {} as Json | undefined } } },
           responses: { '200': success, ...errors } as Partial<typeof errors> & { '200'?: typeof success },
         },
@@ -164,6 +166,22 @@ const FAULTS: [name: string, rule: string, message: string, edit: Edit][] = [
     '415',
     (d) => {
       delete put(d).responses['415'];
+    },
+  ],
+  [
+    'no 412 where something is changed',
+    'operation-statuses',
+    '412',
+    (d) => {
+      delete put(d).responses['412'];
+    },
+  ],
+  [
+    'no If-Match where something is changed',
+    'operation-statuses',
+    'If-Match',
+    (d) => {
+      put(d).parameters = [];
     },
   ],
   [

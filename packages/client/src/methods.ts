@@ -70,8 +70,8 @@ function methodOf(request: AnyRequest, defaults: SendOptions, { method, marks, p
     const header = headersOf(named);
     if (is('k')) header['Idempotency-Key'] ??= randomKey();
     const init = { headers: { ...headers, ...header }, signal: signal ?? null, fetch: sending(defaults, options) };
-    if (is('b')) return answered(request(method, path, { ...init, body: input }));
-    if (is('f')) return answered(request(method, path, { ...init, body: formOf(input as (File | NamedFile)[]) }));
+    const body = is('f') ? formOf(input as (File | NamedFile)[]) : input;
+    if (/[bf]/.test(marks)) return answered(request(method, path, { ...init, body }));
     const asked = (query?: object) => answered(request(method, path, { ...init, params: { query } }));
     return is('l') ? listing(asked, input as object | undefined) : asked(input as object | undefined);
   };

@@ -33,14 +33,39 @@ async function made(path: string, body: object) {
   return json.data ?? json;
 }
 
+let nextNumber = 12125550100;
+const boughtNumber = () =>
+  made('/v1/telephony/phone-numbers/buy', { phoneNumber: `+${nextNumber++}`, provider: 'simulator' });
+const madeList = async (): Promise<string> => (await made('/v1/calls/contact-lists', { name: 'People' })).id;
+const madeAgent = async (): Promise<string> => {
+  const connection = { type: 'stream', url: 'wss://agents.example.com/reception' };
+  return (await made('/v1/agents', { name: 'Anna', connection })).agent.id;
+};
+const addEntry = (listId: string, name: string) =>
+  send('POST', `/v1/calls/contact-lists/${listId}/entries`, { entries: [{ phoneNumber: '+12125550190', name }] });
+/** A campaign of one person. */
+async function madeCampaign(): Promise<string> {
+  const listId = await madeList();
+  expect((await addEntry(listId, 'Ann')).status).toBe(200);
+  const campaign = await made('/v1/calls/campaigns', {
+    name: 'Campaign',
+    agentId: await madeAgent(),
+    fromNumber: (await boughtNumber()).phoneNumber,
+    lists: [{ id: listId, role: 'contacts' }],
+  });
+  return `/v1/calls/campaigns/${campaign.id}`;
+}
+const draft = (name: string) => ({
+  name,
+  startNodeId: 'end',
+  nodes: [{ id: 'end', type: 'end', title: 'End', status: 'completed' }],
+});
+
 const names: [object, object] = [{ name: 'First' }, { name: 'Second' }];
 const resources: Changed[] = [
   {
     name: 'agent',
-    make: async () => {
-      const connection = { type: 'stream', url: 'wss://agents.example.com/reception' };
-      return `/v1/agents/${(await made('/v1/agents', { name: 'Anna', connection })).agent.id}`;
-    },
+    make: async () => `/v1/agents/${await madeAgent()}`,
     changes: names,
   },
   {
@@ -59,6 +84,37 @@ const resources: Changed[] = [
   {
     name: 'knowledge base',
     make: async () => `/v1/knowledge-bases/${(await made('/v1/knowledge-bases', { name: 'Base' })).id}`,
+    changes: names,
+  },
+  { name: 'workspace', make: async () => '/v1/workspace', changes: names },
+  {
+    name: 'trunk',
+    make: async () => {
+      const body = { terminationUrl: `sip:${nextNumber++}.ok.sim` };
+      return `/v1/telephony/trunks/${(await made('/v1/telephony/trunks', body)).id}`;
+    },
+    changes: [{ maxChannels: 1 }, { maxChannels: 2 }],
+  },
+  {
+    name: 'phone number',
+    make: async () => `/v1/telephony/phone-numbers/${(await boughtNumber()).id}`,
+    changes: [{ label: 'First' }, { label: 'Second' }],
+  },
+  {
+    name: 'workflow',
+    make: async () => `/v1/workflows/${(await made('/v1/workflows', draft('Workflow'))).id}`,
+    method: 'PUT',
+    changes: [draft('First'), draft('Second')],
+  },
+  { name: 'campaign', make: madeCampaign, changes: names },
+  { name: 'contact list', make: async () => `/v1/calls/contact-lists/${await madeList()}`, changes: names },
+  {
+    name: 'entry of a contact list',
+    make: async () => {
+      const listId = await madeList();
+      expect((await addEntry(listId, 'Ann')).status).toBe(200);
+      return `/v1/calls/contact-lists/${listId}/entries/+12125550190`;
+    },
     changes: names,
   },
 ];
@@ -133,14 +189,65 @@ test('a change by another operation counts', async () => {
   expect((await send('GET', hook)).tag).toBe('"2"');
 
   const [from, to] = [await resources[1]!.make(), await resources[1]!.make()];
-  const bought = await send('POST', '/v1/telephony/phone-numbers/buy', {
-    phoneNumber: '+12125550100',
-    provider: 'simulator',
-  });
-  const added = await send('PATCH', from, { addPhoneNumberIds: [bought.json.id] }, { 'If-Match': '"1"' });
+  const number = await boughtNumber();
+  const added = await send('PATCH', from, { addPhoneNumberIds: [number.id] }, { 'If-Match': '"1"' });
   expect(added.tag).toBe('"2"');
-  const move = { phoneNumberId: bought.json.id, targetPoolId: to.split('/').at(-1) };
-  expect((await send('POST', `${from}/members/move`, move)).status).toBe(200);
+  const move = { phoneNumberId: number.id, targetPoolId: to.split('/').at(-1) };
+  expect(await send('POST', `${from}/members/move`, move)).toMatchObject({ status: 200, tag: '"1"' });
   expect((await send('GET', from)).tag).toBe('"3"');
   expect((await send('GET', to)).tag).toBe('"2"');
+
+  const trunk = await resources[5]!.make();
+  const short = {
+    phoneNumbers: ['+12125550191'],
+    sipConfig: { terminationUrl: (await send('GET', trunk)).json.terminationUrl },
+  };
+  const { json } = await send('POST', '/v1/telephony/phone-numbers/import/manual', short);
+  const imported = `/v1/telephony/phone-numbers/${json.imported[0].id}`;
+  expect((await send('GET', trunk)).tag).toBe('"1"');
+  expect(
+    (await send('PATCH', imported, { sipConfig: { ipAllowlist: ['203.0.113.1'] } }, { 'If-Match': '"1"' })).tag,
+  ).toBe('"2"');
+  expect((await send('GET', trunk)).tag).toBe('"2"');
+
+  const { tag } = await send('PATCH', '/v1/workspace', { trustedNumbers: ['+12125550192'] });
+  expect((await send('POST', '/v1/erasures', { phoneNumber: '+12125550192' })).status).toBe(202);
+  const again = { trustedNumbers: ['+12125550192'] };
+  expect((await send('PATCH', '/v1/workspace', again, { 'If-Match': tag! })).status).toBe(412);
+});
+
+test('an entry that went and came again has another tag, and one that comes with what it has keeps it', async () => {
+  const list = await madeList();
+  const entry = `/v1/calls/contact-lists/${list}/entries/+12125550190`;
+  await addEntry(list, 'Ann');
+  const { tag } = await send('GET', entry);
+  await addEntry(list, 'Ann');
+  expect((await send('GET', entry)).tag).toBe(tag);
+  expect((await send('DELETE', entry)).status).toBe(200);
+  await addEntry(list, 'Bea');
+  expect((await send('PATCH', entry, { name: 'Ann again' }, { 'If-Match': tag! })).status).toBe(412);
+});
+
+test('what the service moves leaves the edition, and its answers have it', async () => {
+  const campaign = await madeCampaign();
+  expect((await send('PATCH', campaign, { name: 'Second', maxConcurrency: 1 })).tag).toBe('"2"');
+  for (const act of ['start', 'pause', 'resume', 'stop'])
+    expect(await send('POST', `${campaign}/${act}`)).toMatchObject({ status: 200, tag: '"2"' });
+  expect((await send('GET', campaign)).tag).toBe('"2"');
+
+  const { tag } = await send('GET', '/v1/workspace');
+  for (const act of ['pause-dialing', 'resume-dialing'])
+    expect(await send('POST', `/v1/workspace/${act}`)).toMatchObject({ status: 200, tag });
+  const trunk = await resources[5]!.make();
+  for (const act of ['pause', 'resume'])
+    expect(await send('POST', `${trunk}/${act}`)).toMatchObject({ status: 200, tag: '"1"' });
+});
+
+test('the draft of a workflow has the revision that its body may name as well', async () => {
+  const path = await resources[7]!.make();
+  const { json } = await send('GET', path);
+  expect((await send('GET', path)).tag).toBe(`"${json.data.draftRevision}"`);
+  const body = { ...draft('First'), draftRevision: json.data.draftRevision };
+  expect((await send('PUT', path, body)).status).toBe(200);
+  expect(await send('PUT', path, body)).toMatchObject({ status: 409, json: { code: 'invalid_state' } });
 });

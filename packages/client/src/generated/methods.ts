@@ -20,15 +20,17 @@ export interface ContactListsMethods {
   /** Read a contact list. `GET /v1/calls/contact-lists/{id}` */
   get(id: string, options?: RequestOptions): Answer<'getContactList'>;
   /** Change a contact list. `PATCH /v1/calls/contact-lists/{id}` */
-  update(id: string, body: Body<'updateContactList'>, options?: RequestOptions): Answer<'updateContactList'>;
+  update(id: string, body: Body<'updateContactList'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateContactList'>;
   /** Delete a contact list. `DELETE /v1/calls/contact-lists/{id}` */
   delete(id: string, options?: RequestOptions): Answer<'deleteContactList'>;
   /** List the entries of a contact list. `GET /v1/calls/contact-lists/{id}/entries` */
   listEntries(id: string, query?: Query<'listContactListEntries'>, options?: RequestOptions): Listing<'listContactListEntries'>;
   /** Add entries to a contact list. `POST /v1/calls/contact-lists/{id}/entries` */
   addEntries(id: string, body: Body<'addContactListEntries'>, options?: RequestOptions): Answer<'addContactListEntries'>;
+  /** Read an entry of a contact list. `GET /v1/calls/contact-lists/{id}/entries/{phoneNumber}` */
+  getEntry(id: string, phoneNumber: string, options?: RequestOptions): Answer<'getContactListEntry'>;
   /** Change an entry of a contact list. `PATCH /v1/calls/contact-lists/{id}/entries/{phoneNumber}` */
-  updateEntry(id: string, phoneNumber: string, body: Body<'updateContactListEntry'>, options?: RequestOptions): Answer<'updateContactListEntry'>;
+  updateEntry(id: string, phoneNumber: string, body: Body<'updateContactListEntry'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateContactListEntry'>;
   /** Remove an entry of a contact list. `DELETE /v1/calls/contact-lists/{id}/entries/{phoneNumber}` */
   removeEntry(id: string, phoneNumber: string, options?: RequestOptions): Answer<'removeContactListEntry'>;
   /** List the uploads of a contact list. `GET /v1/calls/contact-lists/{id}/uploads` */
@@ -57,7 +59,7 @@ export interface PhoneNumbersMethods {
   /** Read a phone number. `GET /v1/telephony/phone-numbers/{id}` */
   get(id: string, options?: RequestOptions): Answer<'getPhoneNumber'>;
   /** Update a phone number. `PATCH /v1/telephony/phone-numbers/{id}` */
-  update(id: string, body: Body<'updatePhoneNumber'> & NotBoth<'trunkId', 'outboundTermination' | 'sipConfig'>, options?: RequestOptions): Answer<'updatePhoneNumber'>;
+  update(id: string, body: Body<'updatePhoneNumber'> & NotBoth<'trunkId', 'outboundTermination' | 'sipConfig'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updatePhoneNumber'>;
   /** Release a phone number. `DELETE /v1/telephony/phone-numbers/{id}` */
   release(id: string, options?: RequestOptions): Answer<'releasePhoneNumber'>;
   /** Ring your own phone. `POST /v1/telephony/phone-numbers/{id}/test-call` */
@@ -74,7 +76,7 @@ export interface TrunksMethods {
   /** Read a trunk. `GET /v1/telephony/trunks/{id}` */
   get(id: string, options?: RequestOptions): Answer<'getTrunk'>;
   /** Update a trunk. `PATCH /v1/telephony/trunks/{id}` */
-  update(id: string, body: Body<'updateTrunk'>, options?: RequestOptions): Answer<'updateTrunk'>;
+  update(id: string, body: Body<'updateTrunk'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateTrunk'>;
   /** Delete a trunk. `DELETE /v1/telephony/trunks/{id}` */
   delete(id: string, options?: RequestOptions): Answer<'deleteTrunk'>;
   /** Check a trunk. `GET /v1/telephony/trunks/{id}/validate` */
@@ -89,7 +91,7 @@ export interface WorkspaceMethods {
   /** Read the workspace. `GET /v1/workspace` */
   get(options?: RequestOptions): Answer<'getWorkspace'>;
   /** Update the workspace. `PATCH /v1/workspace` */
-  update(body: Body<'updateWorkspace'>, options?: RequestOptions): Answer<'updateWorkspace'>;
+  update(body: Body<'updateWorkspace'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateWorkspace'>;
   /** Pause all dialing. `POST /v1/workspace/pause-dialing` */
   pauseDialing(options?: RequestOptions): Answer<'pauseDialing'>;
   /** Resume all dialing. `POST /v1/workspace/resume-dialing` */
@@ -127,7 +129,7 @@ export interface CampaignsMethods {
   /** Read a campaign. `GET /v1/calls/campaigns/{id}` */
   get(id: string, options?: RequestOptions): Answer<'getCampaign'>;
   /** Change a campaign. `PATCH /v1/calls/campaigns/{id}` */
-  update(id: string, body: Body<'updateCampaign'> & NotBoth<'fromNumber', 'numberPoolId'> & NotBoth<'callingWindows', 'scheduleStart' | 'scheduleEnd' | 'scheduleDays'>, options?: RequestOptions): Answer<'updateCampaign'>;
+  update(id: string, body: Body<'updateCampaign'> & NotBoth<'fromNumber', 'numberPoolId'> & NotBoth<'callingWindows', 'scheduleStart' | 'scheduleEnd' | 'scheduleDays'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateCampaign'>;
   /** Delete a campaign. `DELETE /v1/calls/campaigns/{id}` */
   delete(id: string, options?: RequestOptions): Answer<'deleteCampaign'>;
   /** Start a campaign. `POST /v1/calls/campaigns/{id}/start` */
@@ -232,7 +234,7 @@ export interface WorkflowsMethods {
   /** Read a workflow. `GET /v1/workflows/{workflowId}` */
   get(workflowId: string, options?: RequestOptions): Answer<'getWorkflow'>;
   /** Replace the draft of a workflow. `PUT /v1/workflows/{workflowId}` */
-  replaceDraft(workflowId: string, body: Body<'replaceWorkflowDraft'>, options?: RequestOptions): Answer<'replaceWorkflowDraft'>;
+  replaceDraft(workflowId: string, body: Body<'replaceWorkflowDraft'>, options?: RequestOptions & { ifMatch?: string }): Answer<'replaceWorkflowDraft'>;
   /** Delete a workflow. `DELETE /v1/workflows/{workflowId}` */
   delete(workflowId: string, options?: RequestOptions): Answer<'deleteWorkflow'>;
   /** Publish the draft of a workflow. `POST /v1/workflows/{workflowId}/publish` */
@@ -350,7 +352,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   doNotCall:
     '/calls/do-not-call Gl add:Pb remove:Dq/*',
   contactLists:
-    '/calls/contact-lists Gl Pbk G/* Ab/* D/* listEntries:Gl/*/entries addEntries:Pb/*/entries updateEntry:Ab/*/entries/* removeEntry:D/*/entries/* listUploads:Gl/*/uploads createUpload:Pbk/*/uploads getUpload:G/*/uploads/* previewUpload:G/*/uploads/*/preview streamUploadEvents:Gs/*/uploads/*/events confirmUpload:P/*/uploads/*/confirm',
+    '/calls/contact-lists Gl Pbk G/* Ab/* D/* listEntries:Gl/*/entries addEntries:Pb/*/entries getEntry:G/*/entries/* updateEntry:Ab/*/entries/* removeEntry:D/*/entries/* listUploads:Gl/*/uploads createUpload:Pbk/*/uploads getUpload:G/*/uploads/* previewUpload:G/*/uploads/*/preview streamUploadEvents:Gs/*/uploads/*/events confirmUpload:P/*/uploads/*/confirm',
   phoneNumbers:
     '/telephony list:Gl/phone-numbers searchAvailable:Gq/available-phone-numbers Pbk/phone-numbers/buy import:Pb/phone-numbers/import/manual get:G/phone-numbers/* update:Ab/phone-numbers/* release:D/phone-numbers/* startTestCall:Pbk/phone-numbers/*/test-call getTestCall:G/test-calls/*',
   trunks:

@@ -2,16 +2,17 @@ import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Row } from '../../foundation/database/schema.ts';
 import { isE164 } from '../../foundation/values/e164.ts';
+import { checkEdition } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
-import { noNumber, notFound, refuse } from '../../foundation/values/service-error.ts';
+import { existing, noNumber, notFound, refuse } from '../../foundation/values/service-error.ts';
 import { raiseDoNotCallOf } from '../../platform/do-not-call/store.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
 import { columnsFor, lockOwnList } from './add-entries.ts';
 import { mayForget, mayShorten } from './delete-list.ts';
 import type { ContactListDeps } from './deps.ts';
-import { shapeEntry } from './entry-store.ts';
+import { editionOf, shapeEntry } from './entry-store.ts';
 import { valuesOf, wordOf } from './judge-entries.ts';
 import type { ListRow } from './list.ts';
 import { readPhoneNumber } from './reading/phone-number.ts';
@@ -35,14 +36,14 @@ function numberOfEntry(written: string, { default_country }: Pick<ListRow, 'defa
 }
 
 /**
- * Changes what a list says of one person. Throws `not_found`, `invalid_state`, `invalid_request`, and `forbidden` for a word
- * against calls that is taken back without `do_not_call:write`.
+ * Changes what a list says of one person. Throws `not_found`, `invalid_state`, `changed_meanwhile`, `invalid_request`, and
+ * `forbidden` for a word against calls that is taken back without `do_not_call:write`.
  * @param permissions of the key
  */
 export async function updateEntry(
   { database, clock, limits }: Deps,
   workspaceId: string,
-  { listId, phoneNumber: written }: EntryKey,
+  { listId, phoneNumber: written, ifMatch }: EntryKey & { ifMatch: string | undefined },
   { name, timezone, variables: sent = {}, ...words }: components['schemas']['UpdateContactListEntry'],
   permissions: readonly string[],
   auditOf: AuditOf,
@@ -54,6 +55,7 @@ export async function updateEntry(
     const list = await lockOwnList(tx, listId);
     const phoneNumber = numberOfEntry(written, list);
     const entry = await findEntry(tx, listId, phoneNumber);
+    checkEdition(editionOf(shapeEntry(entry, list.columns)), ifMatch);
     if (doNotCall === false && entry.do_not_call) mayForget(permissions);
     const given = valuesOf(variables);
     const places = await columnsFor(tx, listId, Object.keys(given), '/body/variables');
@@ -84,9 +86,24 @@ export async function updateEntry(
     }
     await touch(tx, listId, 0, clock.now());
     await audit(tx, auditOf('contact_list.entry_updated', 'contact_list', toId('list', listId)), clock.now());
-    return shapeEntry({ ...entry, ...after }, (await findList(tx, listId))!.columns);
+    return readShaped(tx, (await findList(tx, listId))!, phoneNumber);
   });
 }
+
+/** What a list says of one person. Throws `not_found` and `invalid_request`. */
+export async function readEntry(
+  { database }: Deps,
+  workspaceId: string,
+  { listId, phoneNumber }: EntryKey,
+): Promise<components['schemas']['ContactListEntry']> {
+  return database.inSnapshot(workspaceId, async (tx) => {
+    const list = await existing(findList(tx, listId));
+    return readShaped(tx, list, numberOfEntry(phoneNumber, list));
+  });
+}
+
+const readShaped = async (tx: WorkspaceTx, list: ListRow, phoneNumber: number) =>
+  shapeEntry(await findEntry(tx, list.id, phoneNumber), list.columns);
 
 /**
  * Takes one person off a list. Answers whom, in E.164 without the plus. Throws `not_found`, `invalid_state`,
@@ -118,21 +135,22 @@ export async function removeEntry(
   });
 }
 
-/** Gives a list another name. Throws `not_found` and `invalid_state`. */
+/** Gives a list another name. Throws `not_found`, `invalid_state` and `changed_meanwhile`. */
 export async function renameList(
   { database, clock }: Deps,
   workspaceId: string,
-  { listId, name }: { listId: string; name: string | undefined },
+  { listId, name, ifMatch }: { listId: string; name: string | undefined; ifMatch: string | undefined },
   auditOf: AuditOf,
 ): Promise<ListRow> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const list = await lockOwnList(tx, listId);
+    checkEdition(list, ifMatch);
     if (name === undefined) return list;
     const now = clock.now();
     await audit(tx, auditOf('contact_list.updated', 'contact_list', toId('list', listId)), now);
     return tx.db
       .updateTable('contact_lists')
-      .set({ name, updated_at: now })
+      .set({ name, updated_at: now, edition: list.edition + 1 })
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', listId)
       .returningAll()

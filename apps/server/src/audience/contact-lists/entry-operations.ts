@@ -1,18 +1,23 @@
 import { pageAnswer, pageOf } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
+import { tagged } from '../../foundation/values/edition.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
 import { addEntries } from './add-entries.ts';
-import { removeEntry, updateEntry } from './change-entries.ts';
+import { readEntry, removeEntry, updateEntry } from './change-entries.ts';
 import type { ContactListDeps } from './deps.ts';
-import { entryPage } from './entry-store.ts';
+import { editionOf, entryPage } from './entry-store.ts';
 import { findList } from './store.ts';
 
 const entryKey = (path: { id: string; phoneNumber: string }) => ({
   listId: fromId(path.id),
   phoneNumber: path.phoneNumber,
 });
+
+const shown = (entry: components['schemas']['ContactListEntry']) =>
+  tagged({ status: 200 as const, body: entry }, editionOf(entry));
 
 /** The handlers of the entries of contact lists. */
 export function entryOperations(deps: ContactListDeps) {
@@ -32,10 +37,12 @@ export function entryOperations(deps: ContactListDeps) {
       return { status: 200, body: await addEntries(deps, context.workspaceId, wanted, auditOf(context)) };
     },
 
-    updateContactListEntry: async ({ path, body }, context) => {
+    getContactListEntry: async ({ path }, { workspaceId }) => shown(await readEntry(deps, workspaceId, entryKey(path))),
+
+    updateContactListEntry: async ({ path, body, headers }, context) => {
       const { workspaceId, key } = context;
-      const entry = await updateEntry(deps, workspaceId, entryKey(path), body, key.permissions, auditOf(context));
-      return { status: 200, body: entry };
+      const wanted = { ...entryKey(path), ifMatch: headers['If-Match'] };
+      return shown(await updateEntry(deps, workspaceId, wanted, body, key.permissions, auditOf(context)));
     },
 
     removeContactListEntry: async ({ path }, context) => {

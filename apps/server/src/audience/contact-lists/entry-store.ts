@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import {
@@ -9,6 +10,7 @@ import {
   placeIn,
 } from '../../foundation/database/page.ts';
 import type { Row } from '../../foundation/database/schema.ts';
+import type { Edited } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { timeZonesOfNumber } from '../../lines/phone-numbers/number-time-zones.ts';
 import type { ListRow } from './list.ts';
@@ -50,6 +52,14 @@ export function shapeEntry(row: ShownEntry, columns: readonly string[]): Contact
     createdAt: (row.created_at ?? row.processed_at).toISOString(),
   };
 }
+
+/**
+ * What stands for the edition of an entry, of which there are millions: what it says. It may go, and come again by another
+ * file, and all that its clients see of it are such changes.
+ */
+export const editionOf = (entry: ContactListEntry): Edited => ({
+  edition: hash('sha256', JSON.stringify(entry), 'base64url').slice(0, 22),
+});
 
 /** Its own time zone, else those that its number may be in. */
 function shapeZones({ timezone, phone_number }: ShownEntry) {

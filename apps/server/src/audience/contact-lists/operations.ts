@@ -1,5 +1,6 @@
 import { pageAnswer, pageOf } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
+import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing, refuse } from '../../foundation/values/service-error.ts';
 import { replayable } from '../../foundation/values/success.ts';
@@ -10,7 +11,7 @@ import { confirmUpload } from './confirm-upload.ts';
 import { createList, createUpload } from './create-upload.ts';
 import { deleteList } from './delete-list.ts';
 import type { ContactListDeps } from './deps.ts';
-import { shapeList } from './list.ts';
+import { type ListRow, shapeList } from './list.ts';
 import { previewUpload } from './preview-upload.ts';
 import { signedUpload } from './signed-upload.ts';
 import { findList, latestUploads, listPage, uploadPage } from './store.ts';
@@ -27,6 +28,9 @@ const uploadIds = (path: { id: string; uploadID: string }) => ({
 export function contactListOperations(deps: ContactListDeps) {
   const { database, objects } = deps;
   const present = (row: UploadRow) => signedUpload(objects, shapeUpload(row));
+  const whole = async (list: ListRow, upload?: UploadRow) => shapeList(list, upload && (await present(upload)));
+  const shown = async (list: ListRow, upload?: UploadRow) =>
+    tagged({ status: 200 as const, body: await whole(list, upload) }, list);
 
   return {
     listContactLists: async ({ query }, { workspaceId }) => {
@@ -39,10 +43,7 @@ export function contactListOperations(deps: ContactListDeps) {
         );
         return { ...found, latest };
       });
-      const items = found.rows.map(async (list) => {
-        const upload = latest.get(list.id);
-        return shapeList(list, upload && (await present(upload)));
-      });
+      const items = found.rows.map((list) => whole(list, latest.get(list.id)));
       return { status: 200, body: pageAnswer(page, { ...found, rows: await Promise.all(items) }, (list) => list) };
     },
 
@@ -56,7 +57,8 @@ export function contactListOperations(deps: ContactListDeps) {
       const { list, upload, signed } = made;
       const uploadDetails = await present(upload);
       const place = { uploadDetails, uploadUrl: signed.url, uploadHeaders: signed.headers };
-      return replayable({ status: 201 as const, body: { ...shapeList(list, uploadDetails), ...place } }, replayed);
+      const answer = { status: 201 as const, body: { ...shapeList(list, uploadDetails), ...place } };
+      return tagged(replayable(answer, replayed), list);
     },
 
     getContactList: async ({ path }, { workspaceId }) => {
@@ -64,15 +66,14 @@ export function contactListOperations(deps: ContactListDeps) {
         const list = await existing(findList(tx, fromId(path.id)));
         return { list, upload: (await latestUploads(tx, [list.id])).get(list.id) };
       });
-      return { status: 200, body: shapeList(list, upload && (await present(upload))) };
+      return shown(list, upload);
     },
 
-    updateContactList: async ({ path, body }, context) => {
-      const wanted = { listId: fromId(path.id), name: body.name };
+    updateContactList: async ({ path, body, headers }, context) => {
+      const wanted = { listId: fromId(path.id), name: body.name, ifMatch: headers['If-Match'] };
       const list = await renameList(deps, context.workspaceId, wanted, auditOf(context));
       const latest = await database.inWorkspace(context.workspaceId, (tx) => latestUploads(tx, [list.id]));
-      const upload = latest.get(list.id);
-      return { status: 200, body: shapeList(list, upload && (await present(upload))) };
+      return shown(list, latest.get(list.id));
     },
 
     deleteContactList: async ({ path }, context) => {
@@ -120,7 +121,7 @@ export function contactListOperations(deps: ContactListDeps) {
     confirmContactListUpload: async ({ path }, context) => {
       const { workspaceId, signal } = context;
       const { list, upload } = await confirmUpload(deps, workspaceId, uploadIds(path), auditOf(context), signal);
-      return { status: 200, body: shapeList(list, await present(upload)) };
+      return shown(list, upload);
     },
   } satisfies Partial<Handlers>;
 }

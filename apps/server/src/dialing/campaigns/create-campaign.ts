@@ -20,7 +20,7 @@ import {
 } from './campaign-settings.ts';
 import type { CampaignDeps } from './deps.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
-import { type Campaign, shapeCampaign } from './shape-campaign.ts';
+import type { CampaignRow } from './shape-campaign.ts';
 import { findCampaign } from './store.ts';
 
 type CreateCampaign = components['schemas']['CreateCampaign'];
@@ -38,7 +38,7 @@ export async function createCampaign(
   input: CreateCampaign,
   auditEntryOf: (campaignId: string) => AuditEntry,
   idempotencyKey?: string,
-): Promise<Made<Campaign>> {
+): Promise<Made<CampaignRow>> {
   const settings = {
     timezone: properTimeZone(input.timezone ?? 'UTC'),
     schedule_start: input.scheduleStart ?? null,
@@ -53,12 +53,12 @@ export async function createCampaign(
   const named = idempotencyKey
     ? { operation: 'createCampaign', key: idempotencyKey, request: input, resourceId: id, now }
     : undefined;
-  const again = async (tx: WorkspaceTx, made: string) => shapeCampaign(await existing(findCampaign(tx, made)));
+  const again = (tx: WorkspaceTx, made: string) => existing(findCampaign(tx, made));
   if (named) {
     // Before the agent directory is asked: what was made once is answered again, whatever has changed.
     const earlier = await database.inWorkspace(workspaceId, async (tx) => {
       const made = await findIdempotencyKey(tx, named);
-      return made && again(tx, made);
+      return made === undefined ? undefined : again(tx, made);
     });
     if (earlier) return { made: earlier, replayed: true };
   }

@@ -8,7 +8,7 @@ import { openFailing } from '../../voices/agents/agent-health.ts';
 import { type CampaignKey, campaignTransitions } from './campaign.ts';
 import type { CampaignDeps } from './deps.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
-import type { Campaign } from './shape-campaign.ts';
+import type { CampaignRow } from './shape-campaign.ts';
 import { findCampaign } from './store.ts';
 
 interface Move {
@@ -94,7 +94,7 @@ export async function moveCampaign(
   campaignId: string,
   name: keyof typeof campaignMoves,
   auditEntry: AuditEntry,
-): Promise<Campaign> {
+): Promise<CampaignRow> {
   const [now, since] = [clock.now(), guard.doubts()];
   const moved = await database.inWorkspace(workspaceId, async (tx) => {
     if (await tryMove(tx, campaignId, { kind: 'campaign', name, now }))

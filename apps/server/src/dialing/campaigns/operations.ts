@@ -1,6 +1,7 @@
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { pageAnswer, pageOf, several } from '../../foundation/database/page.ts';
 import type { Handlers, RequestContext } from '../../foundation/http/handler.ts';
+import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import { created, ok, replayable } from '../../foundation/values/success.ts';
@@ -25,6 +26,8 @@ const DEFAULT_SAMPLE = 20;
 const auditEntryOf = (context: RequestContext, done: string, id: string) =>
   auditOf(context)(`campaign.${done}`, 'campaign', id);
 
+const shown = (row: CampaignRow) => tagged(ok(shapeCampaign(row)), row);
+
 /** The operations of campaigns. */
 export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
   const { database, clock } = deps;
@@ -38,7 +41,7 @@ export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
       return read(campaign, tx);
     });
   const move = async (id: string, context: RequestContext, name: keyof typeof campaignMoves, done: string) =>
-    ok(await moveCampaign(deps, context.workspaceId, fromId(id), name, auditEntryOf(context, done, id)));
+    shown(await moveCampaign(deps, context.workspaceId, fromId(id), name, auditEntryOf(context, done, id)));
 
   return {
     listCampaigns: async ({ query }, { workspaceId }) => {
@@ -55,12 +58,14 @@ export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
       const entryOf = (id: string) => auditEntryOf(context, 'created', id);
       const key = headers['Idempotency-Key'];
       const { made, replayed } = await createCampaign(deps, context.workspaceId, body, entryOf, key);
-      return replayable(created(made), replayed);
+      return tagged(replayable(created(shapeCampaign(made)), replayed), made);
     },
-    getCampaign: async ({ path }, { workspaceId }) => ok(await ofCampaign(workspaceId, path.id, shapeCampaign)),
-    updateCampaign: async ({ path, body }, context) => {
+    getCampaign: async ({ path }, { workspaceId }) => ofCampaign(workspaceId, path.id, shown),
+    updateCampaign: async ({ path, body, headers }, context) => {
+      const { workspaceId } = context;
       const auditEntry = auditEntryOf(context, 'updated', path.id);
-      return ok(await updateCampaign(deps, context.workspaceId, fromId(path.id), body, auditEntry));
+      const ifMatch = headers['If-Match'];
+      return shown(await updateCampaign(deps, workspaceId, fromId(path.id), body, auditEntry, ifMatch));
     },
     deleteCampaign: async ({ path }, context) => {
       await deleteCampaign(deps, context.workspaceId, fromId(path.id), auditEntryOf(context, 'deleted', path.id));
@@ -68,7 +73,9 @@ export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
     },
     startCampaign: async ({ path, query }, context) => {
       const auditEntry = auditEntryOf(context, 'started', path.id);
-      return ok(await startCampaign(deps, context.workspaceId, fromId(path.id), auditEntry, query.force));
+      const id = fromId(path.id);
+      const { row, ...hours } = await startCampaign(deps, context.workspaceId, id, auditEntry, query.force);
+      return tagged(ok({ ...shapeCampaign(row), ...hours }), row);
     },
     pauseCampaign: ({ path }, context) => move(path.id, context, 'pause', 'paused'),
     resumeCampaign: ({ path }, context) => move(path.id, context, 'resume', 'resumed'),

@@ -1,7 +1,7 @@
 import { forWorkspace, type Tx, type WorkspaceTx } from '../../foundation/database/database.ts';
 import { type AuditEntry, record } from '../../platform/journal/record.ts';
 import type { CampaignKey } from './campaign.ts';
-import { type Campaign, shapeCampaign } from './shape-campaign.ts';
+import { type CampaignRow, shapeCampaign } from './shape-campaign.ts';
 import { findCampaign } from './store.ts';
 
 /** Writes that a campaign has come to the status that it has now, and answers the campaign. */
@@ -10,7 +10,7 @@ export async function recordCampaignStatus(
   campaignId: string,
   now: Date,
   auditEntry?: AuditEntry,
-): Promise<Campaign> {
+): Promise<CampaignRow> {
   const row = await findCampaign(tx, campaignId);
   if (!row) throw new Error(`The campaign ${campaignId} is gone.`);
   const data = shapeCampaign(row);
@@ -22,7 +22,7 @@ export async function recordCampaignStatus(
     now,
     auditEntry,
   });
-  return data;
+  return row;
 }
 
 /** The same for a campaign that the engine has moved, in the transaction that did it. Batches are told of elsewhere. */

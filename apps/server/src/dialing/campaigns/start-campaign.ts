@@ -13,7 +13,7 @@ import { pauseItself } from './pause-itself.ts';
 import { readLocalHours } from './preview/preview-counts.ts';
 import { previewScope } from './preview/preview-scope.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
-import { type Campaign, startsAt } from './shape-campaign.ts';
+import { type Campaign, type CampaignRow, startsAt } from './shape-campaign.ts';
 import { type Situation, situationOf } from './situation.ts';
 import { contactUploads, findCampaign, lockCampaign } from './store.ts';
 
@@ -29,7 +29,7 @@ export async function startCampaign(
   campaignId: string,
   auditEntry: AuditEntry,
   force = false,
-): Promise<Campaign> {
+): Promise<{ row: CampaignRow } & Pick<Campaign, 'localHours'>> {
   const { database, agents, clock, providers, nudge } = deps;
   const {
     asked,
@@ -65,7 +65,7 @@ export async function startCampaign(
     return recordCampaignStatus(tx, campaignId, now, auditEntry);
   });
   nudge();
-  return { ...started, ...(localHours && { localHours }) };
+  return { row: started, ...(localHours && { localHours }) };
 }
 
 const NEVER_OPEN =

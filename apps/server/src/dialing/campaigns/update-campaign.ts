@@ -1,6 +1,7 @@
 import { sql, type Updateable } from 'kysely';
 import { properTimeZone } from '../../audience/contact-lists/reading/time-zone.ts';
 import type { Schema } from '../../foundation/database/schema.ts';
+import { checkEdition } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { type ErrorDetail, existing, notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { type AuditEntry, audit } from '../../platform/journal/record.ts';
@@ -19,7 +20,7 @@ import {
 import { changeHoursOfCampaign } from './change-hours.ts';
 import { checkPeople } from './check-startable.ts';
 import type { CampaignDeps } from './deps.ts';
-import { type Campaign, type CampaignRow, shapeCampaign, startsAt } from './shape-campaign.ts';
+import { type CampaignRow, startsAt } from './shape-campaign.ts';
 import { findCampaign, lockCampaign } from './store.ts';
 
 type UpdateCampaign = components['schemas']['UpdateCampaign'];
@@ -38,7 +39,7 @@ const date = (text: string | null | undefined) => (typeof text === 'string' ? ne
 
 /**
  * Changes a draft, a scheduled or a paused campaign; calls that are up go on as they began. Throws `not_found`,
- * `invalid_request`, `invalid_state` for a campaign, or a field of it, that can't be changed any more, and
+ * `changed_meanwhile`, `invalid_request`, `invalid_state` for a campaign, or a field of it, that can't be changed any more, and
  * `campaign_not_startable` for a scheduled one that could not start so.
  */
 export async function updateCampaign(
@@ -47,7 +48,8 @@ export async function updateCampaign(
   campaignId: string,
   input: UpdateCampaign,
   auditEntry: AuditEntry,
-): Promise<Campaign> {
+  ifMatch?: string,
+): Promise<CampaignRow> {
   const { database, clock, maxConcurrency } = deps;
   if (input.fromNumber !== undefined && input.numberPoolId !== undefined) {
     const message = 'Set fromNumber or numberPoolId, not both.';
@@ -56,8 +58,9 @@ export async function updateCampaign(
   refuseFaults([...listFaults(input.lists ?? []), ...windowFaults(input)]);
   const now = clock.now();
   const agent = input.agentId && (await nameIfCampaignExists(deps, workspaceId, campaignId, input.agentId));
-  const changed = await database.inWorkspace(workspaceId, async (tx) => {
+  return database.inWorkspace(workspaceId, async (tx) => {
     const campaign = await existing(lockCampaign(tx, campaignId));
+    checkEdition(campaign, ifMatch);
     refuseUnchangeable(campaign, input);
     const change: Change = { ...settingsChange(input), ...(agent !== undefined && { agent_name: agent }) };
     const wanted = { ...campaign, ...change } as CampaignRow;
@@ -73,7 +76,13 @@ export async function updateCampaign(
     }
     await tx.db
       .updateTable('campaigns')
-      .set({ ...change, updated_at: now, revision: sql`revision + 1`, next_claim_at: sql`'epoch'` })
+      .set({
+        ...change,
+        updated_at: now,
+        revision: sql`revision + 1`,
+        edition: sql`edition + 1`,
+        next_claim_at: sql`'epoch'`,
+      })
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', campaignId)
       .execute();
@@ -89,7 +98,6 @@ export async function updateCampaign(
     await audit(tx, auditEntry, now);
     return after;
   });
-  return shapeCampaign(changed);
 }
 
 /** The directory is asked outside the transaction; a campaign that isn't there is no reason to ask it. */

@@ -1,5 +1,6 @@
 import { listed, pageAnswer, pageOf } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
+import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { created, ok, replayable } from '../../foundation/values/success.ts';
 import type { Jobs } from '../../platform/jobs/jobs.ts';
@@ -7,10 +8,13 @@ import { auditOf } from '../../platform/journal/audit-of.ts';
 import { deleteWorkflow } from './definitions/delete-workflow.ts';
 import { publishWorkflow } from './definitions/publish-workflow.ts';
 import { createWorkflow, replaceDraft } from './definitions/save-draft.ts';
-import { shapeSummary, shapeVersion, shapeWorkflow } from './definitions/shape-workflow.ts';
+import { shapeSummary, shapeVersion, shapeWorkflow, type WorkflowRow } from './definitions/shape-workflow.ts';
 import { readWorkflow, versionPage, workflowPage } from './definitions/workflow-store.ts';
 import type { WorkflowDeps } from './deps.ts';
 import { requireWorkflow } from './runs/run-store.ts';
+
+/** Clients change the draft alone. */
+const ofDraft = (row: WorkflowRow) => ({ edition: row.draft_revision });
 
 /** The operations on definitions of the tag "Workflows"; those on runs are in run-operations.ts. */
 export function workflowOperations(deps: WorkflowDeps & { jobs: Jobs }) {
@@ -22,18 +26,19 @@ export function workflowOperations(deps: WorkflowDeps & { jobs: Jobs }) {
     createWorkflow: async ({ body, headers }, context) => {
       const key = headers['Idempotency-Key'];
       const { made, replayed } = await createWorkflow(deps, context.workspaceId, body, auditOf(context), key);
-      return replayable(created(shapeWorkflow(made)), replayed);
+      return tagged(replayable(created(shapeWorkflow(made)), replayed), ofDraft(made));
     },
 
     getWorkflow: async ({ path }, { workspaceId }) => {
       const row = await database.inWorkspace(workspaceId, (tx) => readWorkflow(tx, fromId(path.workflowId)));
-      return ok(shapeWorkflow(row));
+      return tagged(ok(shapeWorkflow(row)), ofDraft(row));
     },
 
-    replaceWorkflowDraft: async ({ path, body }, context) => {
+    replaceWorkflowDraft: async ({ path, body, headers }, context) => {
+      const { workspaceId } = context;
       const workflowId = fromId(path.workflowId);
-      const row = await replaceDraft(deps, context.workspaceId, workflowId, body, auditOf(context));
-      return ok(shapeWorkflow(row));
+      const row = await replaceDraft(deps, workspaceId, workflowId, body, auditOf(context), headers['If-Match']);
+      return tagged(ok(shapeWorkflow(row)), ofDraft(row));
     },
 
     deleteWorkflow: async ({ path: { workflowId } }, context) => {

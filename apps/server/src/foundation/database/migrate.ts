@@ -15,6 +15,7 @@ import * as agentSilence from '../../../migrations/0076-agent-silence.ts';
 import * as asksAgent from '../../../migrations/0077-asks-agent.ts';
 import * as unansweredInvites from '../../../migrations/0078-unanswered-invites.ts';
 import * as editions from '../../../migrations/0090-editions.ts';
+import * as moreEditions from '../../../migrations/0091-more-editions.ts';
 import * as numberKey from '../../../migrations/0095-number-key.ts';
 import * as probeAuto from '../../../migrations/0096-probe-auto.ts';
 import { ConfigError } from '../../config.ts';
@@ -40,6 +41,7 @@ export const migrations: Record<string, Migration> = {
   '0077-asks-agent': asksAgent,
   '0078-unanswered-invites': unansweredInvites,
   '0090-editions': editions,
+  '0091-more-editions': moreEditions,
   '0095-number-key': numberKey,
   '0096-probe-auto': probeAuto,
 };

@@ -1,11 +1,11 @@
 import { ServiceError } from './service-error.ts';
 
-/** A resource of which the changes that clients make are counted. */
+/** A resource of which the changes that clients make are counted; or a text takes the place of the count, another one for each state. */
 export interface Edited {
-  edition: number;
+  edition: number | string;
 }
 
-const tagOf = (edition: number) => `"${edition}"`;
+const tagOf = (edition: Edited['edition']) => `"${edition}"`;
 
 /** An answer with the edition of what it shows. */
 export const tagged = <T extends object>(answer: T & { headers?: Record<string, string> }, { edition }: Edited) => ({

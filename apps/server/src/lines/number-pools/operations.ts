@@ -59,7 +59,7 @@ export function numberPoolOperations(deps: NumberPoolDeps) {
     moveNumberPoolMember: async ({ path, body }, context) => {
       const auditEntry = auditOf(context)('phone_number.moved', 'phone_number', body.phoneNumberId);
       const number = await moveMember(deps, context.workspaceId, fromId(path.id), body, auditEntry);
-      return ok(presentNumber(number));
+      return tagged(ok(presentNumber(number)), number);
     },
 
     validateNumberPoolTrunks: async ({ path }, { workspaceId }) => {

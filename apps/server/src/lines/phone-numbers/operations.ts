@@ -1,7 +1,9 @@
 import { pageAnswer, pageOf } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
+import { tagged } from '../../foundation/values/edition.ts';
 import { fromId, toId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
+import { replayable } from '../../foundation/values/success.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
 import { buyNumber } from './buy-number.ts';
 import type { PhoneNumberDeps } from './deps.ts';
@@ -36,8 +38,7 @@ export function phoneNumberOperations(deps: PhoneNumberDeps) {
         idempotencyKey: headers['Idempotency-Key'],
         auditOf: auditOf(context),
       });
-      const answer = { status: 201 as const, body: presentNumber(row) };
-      return replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
+      return tagged(replayable({ status: 201 as const, body: presentNumber(row) }, replayed), row);
     },
 
     importPhoneNumbers: async ({ body }, context) => {
@@ -47,12 +48,14 @@ export function phoneNumberOperations(deps: PhoneNumberDeps) {
 
     getPhoneNumber: async ({ path }, { workspaceId }) => {
       const row = await existing(database.inWorkspace(workspaceId, (tx) => findNumber(tx, fromId(path.id))));
-      return { status: 200, body: presentNumber(row) };
+      return tagged({ status: 200 as const, body: presentNumber(row) }, row);
     },
 
-    updatePhoneNumber: async ({ path, body }, context) => {
-      const row = await updateNumber(deps, context.workspaceId, fromId(path.id), body, auditOf(context));
-      return { status: 200, body: presentNumber(row) };
+    updatePhoneNumber: async ({ path, body, headers }, context) => {
+      const { workspaceId } = context;
+      const id = fromId(path.id);
+      const row = await updateNumber(deps, workspaceId, id, body, auditOf(context), headers['If-Match']);
+      return tagged({ status: 200 as const, body: presentNumber(row) }, row);
     },
 
     releasePhoneNumber: async ({ path }, context) => {

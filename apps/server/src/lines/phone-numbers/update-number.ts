@@ -1,5 +1,6 @@
 import type { Updateable } from 'kysely';
 import type { Schema } from '../../foundation/database/schema.ts';
+import { checkEdition } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { notFound, refuse } from '../../foundation/values/service-error.ts';
@@ -17,7 +18,7 @@ type Body = components['schemas']['UpdatePhoneNumber'];
 type Changes = Updateable<Schema['phone_numbers']>;
 
 /**
- * Changes what the body names, and checks the trunk if that has changed. Throws `not_found`, and `invalid_request` for an
+ * Changes what the body names, and checks the trunk if that has changed. Throws `not_found`, `changed_meanwhile`, and `invalid_request` for an
  * unknown agent, agents that contradict each other, a webhook that can't be asked, and a trunk that can't be.
  */
 export async function updateNumber(
@@ -26,6 +27,7 @@ export async function updateNumber(
   id: string,
   body: Body,
   auditOf: AuditOf,
+  ifMatch?: string,
 ): Promise<PhoneNumberRow> {
   refuse(inboundUrlFaults(deps.guard, body.inboundWebhookUrl));
   const inbound = await boundAgent(deps.agents, workspaceId, body.inboundAgentId, '/body/inboundAgentId');
@@ -34,6 +36,7 @@ export async function updateNumber(
     const now = deps.clock.now();
     const before = await lockNumber(tx, id);
     if (!before || before.status === 'released') throw notFound();
+    checkEdition(before, ifMatch);
     const trunk = await trunkAfter(deps, tx, before, body, now);
     const changes = {
       ...plainChanges(body),
@@ -43,7 +46,8 @@ export async function updateNumber(
     if (Object.keys(changes).length === 0) return { row: before, trunk };
     // The change of its trunk may have been told of it already.
     const { revision } = (await readNumber(tx, id))!;
-    const after = await changeNumber(tx, id, { ...changes, revision: revision + 1, updated_at: now });
+    const counted = { revision: revision + 1, edition: before.edition + 1 };
+    const after = await changeNumber(tx, id, { ...changes, ...counted, updated_at: now });
     await recordNumber(tx, after, now, auditOf('phone_number.updated', 'phone_number', toId('pn', id)));
     return { row: after, trunk };
   });

@@ -1,5 +1,6 @@
 import { listed } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
+import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
@@ -16,26 +17,28 @@ import { validateTrunk } from './validate-trunk.ts';
 export function trunkOperations(deps: TrunkDeps) {
   const { database, clock } = deps;
   const shaped = (row: CountedTrunk) => shapeTrunk(row, clock.now());
+  const shown = (row: CountedTrunk) => tagged({ status: 200 as const, body: shaped(row) }, row);
   return {
     listTrunks: async ({ query }, { workspaceId }) => ({
       status: 200,
       body: await listed(database, workspaceId, query, trunkPage, shaped),
     }),
 
-    createTrunk: async ({ body }, context) => ({
-      status: 201,
-      body: shaped(await createTrunk(deps, context.workspaceId, body, auditOf(context))),
-    }),
+    createTrunk: async ({ body }, context) => {
+      const row = await createTrunk(deps, context.workspaceId, body, auditOf(context));
+      return tagged({ status: 201 as const, body: shaped(row) }, row);
+    },
 
     getTrunk: async ({ path }, { workspaceId }) => {
       const row = await existing(database.inWorkspace(workspaceId, (tx) => findTrunk(tx, fromId(path.id))));
-      return { status: 200, body: shaped(row) };
+      return shown(row);
     },
 
-    updateTrunk: async ({ path, body }, context) => ({
-      status: 200,
-      body: shaped(await updateTrunk(deps, context.workspaceId, fromId(path.id), body, auditOf(context))),
-    }),
+    updateTrunk: async ({ path, body, headers }, context) => {
+      const { workspaceId } = context;
+      const ifMatch = headers['If-Match'];
+      return shown(await updateTrunk(deps, workspaceId, fromId(path.id), body, auditOf(context), ifMatch));
+    },
 
     deleteTrunk: async ({ path }, context) => {
       await deleteTrunk(deps, context.workspaceId, fromId(path.id), auditOf(context));
@@ -47,14 +50,10 @@ export function trunkOperations(deps: TrunkDeps) {
       body: await validateTrunk(deps, workspaceId, fromId(path.id)),
     }),
 
-    pauseTrunk: async ({ path }, context) => ({
-      status: 200,
-      body: shaped(await pauseTrunk(deps, context.workspaceId, fromId(path.id), auditOf(context))),
-    }),
+    pauseTrunk: async ({ path }, context) =>
+      shown(await pauseTrunk(deps, context.workspaceId, fromId(path.id), auditOf(context))),
 
-    resumeTrunk: async ({ path }, context) => ({
-      status: 200,
-      body: shaped(await resumeTrunk(deps, context.workspaceId, fromId(path.id), auditOf(context))),
-    }),
+    resumeTrunk: async ({ path }, context) =>
+      shown(await resumeTrunk(deps, context.workspaceId, fromId(path.id), auditOf(context))),
   } satisfies Partial<Handlers>;
 }

@@ -121,6 +121,7 @@ function likeIt({ secrets }: Deps, row: TrunkRow, place: Pick<TrunkRow, 'workspa
     checked_at: _c,
     next_start_at: _ns,
     revision: _re,
+    edition: _e,
     ...columns
   } = rest;
   const password =

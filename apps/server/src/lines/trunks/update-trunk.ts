@@ -1,6 +1,7 @@
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { isUniqueViolation } from '../../foundation/database/errors.ts';
 import { GIVE_AGAIN } from '../../foundation/outbound-http/same-origin.ts';
+import { checkEdition } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { type ErrorDetail, existing, notFound, refuse } from '../../foundation/values/service-error.ts';
@@ -19,7 +20,7 @@ type Body = components['schemas']['UpdateTrunk'];
 
 /**
  * Changes what the body names, and checks the trunk if that changes how it is reached. Throws `not_found`,
- * `invalid_request` for a trunk that can't be, or whose password would go to another address, and `trunk_already_exists`.
+ * `changed_meanwhile`, `invalid_request` for a trunk that can't be, or whose password would go to another address, and `trunk_already_exists`.
  */
 export async function updateTrunk(
   deps: TrunkDeps,
@@ -27,11 +28,13 @@ export async function updateTrunk(
   id: string,
   body: Body,
   auditOf: AuditOf,
+  ifMatch?: string,
 ): Promise<CountedTrunk> {
   const row = await deps.database
     .inWorkspace(workspaceId, async (tx) => {
       const now = deps.clock.now();
       const before = await existing(lockTrunk(tx, id));
+      checkEdition(before, ifMatch);
       const changes = trunkColumns(body, before, deps.secrets);
       refuse([
         ...trunkFaults({ ...before, ...(changes as object) }, deps.trunkGuard),
@@ -73,7 +76,7 @@ async function takenBy(tx: WorkspaceTx, id: string, body: Body): Promise<Error> 
   });
 }
 
-/** Writes changes of a locked trunk. One that is reached otherwise from now on calls nobody until it was checked. */
+/** Writes a client's changes of a locked trunk. One that is reached otherwise from now on calls nobody until it was checked. */
 export async function writeTrunk(
   tx: WorkspaceTx,
   before: TrunkRow,
@@ -88,6 +91,7 @@ export async function writeTrunk(
     ...changes,
     ...(soonest && { next_start_at: soonest }),
     revision: before.revision + 1,
+    edition: before.edition + 1,
     updated_at: now,
   };
   if (isReachedAlike(before, { ...before, ...(changes as object) })) return changeTrunk(tx, before.id, revised);

@@ -3,6 +3,7 @@ import type { Database, WorkspaceTx } from '../../foundation/database/database.t
 import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { Handlers, RequestContext } from '../../foundation/http/handler.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
+import { tagged } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { ok } from '../../foundation/values/success.ts';
@@ -35,15 +36,15 @@ export function workspaceOperations(deps: WorkspaceDeps) {
       const { row, action } = await act(tx, now);
       const id = toId('ws', context.workspaceId);
       if (action) await audit(tx, auditOf(context)(action, 'workspace', id), now);
-      return { status: 200 as const, body: { success: true as const, data: present(row, await readUsage(tx, now)) } };
+      return tagged(ok(present(row, await readUsage(tx, now))), row);
     });
 
   return {
     getWorkspace: async (_input, context) => change(context, async (tx) => ({ row: await readWorkspace(tx) })),
 
-    updateWorkspace: async ({ body }, context) =>
+    updateWorkspace: async ({ body, headers }, context) =>
       change(context, async (tx, now) => {
-        const { row, changed } = await updateWorkspace(tx, body, { ...deps, now });
+        const { row, changed } = await updateWorkspace(tx, body, { ...deps, now, ifMatch: headers['If-Match'] });
         if (body.trustedNumbers) {
           const entry = auditOf(context)('workspace.trusted_numbers_updated', 'workspace', toId('ws', row.id));
           await audit(tx, entry, now);

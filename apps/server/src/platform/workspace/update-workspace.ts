@@ -1,6 +1,7 @@
 import type { Updateable } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Schema } from '../../foundation/database/schema.ts';
+import { checkEdition } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import { changeWorkspace, lockWorkspace, type WorkspaceRow } from './store.ts';
@@ -18,14 +19,14 @@ type Changes = Updateable<Schema['workspaces']>;
 
 /**
  * Changes what the body names. When the quiet hours or holidays become others, or who is free of them, `onHoursChanged`
- * runs in the same transaction. Throws `invalid_request` for quiet hours that end when they start, and for trusted numbers
+ * runs in the same transaction. Throws `changed_meanwhile`, and `invalid_request` for quiet hours that end when they start, and for trusted numbers
  * that no plan has.
  * @returns the workspace, and whether the body named anything
  */
 export async function updateWorkspace(
   tx: WorkspaceTx,
   body: Body,
-  options: { now: Date } & HourDeps,
+  options: { now: Date; ifMatch: string | undefined } & HourDeps,
 ): Promise<{ row: WorkspaceRow; changed: boolean }> {
   const changes = {
     ...(body.name !== undefined && { name: body.name }),
@@ -34,8 +35,9 @@ export async function updateWorkspace(
     ...(body.trustedNumbers && { trusted_numbers: readTrusted(body.trustedNumbers, options.isNumber) }),
   };
   const before = await lockWorkspace(tx);
+  checkEdition(before, options.ifMatch);
   if (Object.keys(changes).length === 0) return { row: before, changed: false };
-  const after = await changeWorkspace(tx, changes, options.now);
+  const after = await changeWorkspace(tx, { ...changes, edition: before.edition + 1 }, options.now);
   if (hoursOf(after) !== hoursOf(before)) await options.onHoursChanged(tx);
   return { row: after, changed: true };
 }

@@ -37,7 +37,7 @@ export async function createErasure(
       insert into erasures (workspace_id, id, status, phone_number, due_at, created_at)
       values (${workspaceId}, ${id}, 'running', ${number}, ${now}, ${now})`.execute(tx.db);
     await sql`
-      update workspaces set trusted_numbers = array_remove(trusted_numbers, ${number}::bigint)
+      update workspaces set trusted_numbers = array_remove(trusted_numbers, ${number}::bigint), edition = edition + 1
       where id = ${workspaceId} and ${number}::bigint = any(trusted_numbers)`.execute(tx.db);
     await audit(tx, auditOf('erasure.created', 'erasure', toId('ers', id)), now);
     return existing(findErasure(tx, workspaceId, id));

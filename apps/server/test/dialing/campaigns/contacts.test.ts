@@ -53,9 +53,8 @@ async function seed(
     used.push({ id: toId('list', await seedList(under.database, workspaceId, entries, { columns })), role });
   }
   const input = { name: 'x', agentId: 'a', fromNumber, lists: used, ...given } as Input;
-  const { made: campaign } = await createCampaign(under.deps, workspaceId, input, byTest);
-  const id = fromId(campaign.id);
-  const begin = () => startCampaign(under.deps, workspaceId, id, byTest(campaign.id));
+  const { id } = (await createCampaign(under.deps, workspaceId, input, byTest)).made;
+  const begin = () => startCampaign(under.deps, workspaceId, id, byTest(id));
   const add = () => addContacts(under.database, { workspaceId, campaignId: id }, noon);
   const inTx = <T>(act: (tx: WorkspaceTx) => Promise<T>) => under.database.inWorkspace(workspaceId, act);
   return {
@@ -76,9 +75,8 @@ async function seed(
       return calls.map(({ toNumber }) => toNumber);
     },
     update: (input: Parameters<typeof updateCampaign>[3]) =>
-      updateCampaign(under.deps, workspaceId, id, input, byTest(campaign.id)),
-    move: (name: Parameters<typeof moveCampaign>[3]) =>
-      moveCampaign(under.deps, workspaceId, id, name, byTest(campaign.id)),
+      updateCampaign(under.deps, workspaceId, id, input, byTest(id)),
+    move: (name: Parameters<typeof moveCampaign>[3]) => moveCampaign(under.deps, workspaceId, id, name, byTest(id)),
     /** Changes contacts, or the campaign's counters. */
     write: (text: string) => inTx((tx) => sql.raw(text.replaceAll('$id', `'${id}'`)).execute(tx.db)),
     contacts: (query: Partial<ContactQuery> = {}) =>
@@ -215,10 +213,10 @@ describe('contacts', () => {
 
   test('are counted in the answer of the start: all of one list, and of several each once when they are taken', async () => {
     const one = await seed([{ entries: numbers(3) }, { entries: numbers(2), role: 'dnd' }]);
-    expect((await one.begin()).totalContacts).toBe(3);
+    expect((await one.begin()).row.total_contacts).toBe(3);
     expect((await one.contacts()).totalCount).toBe(0);
     const two = await seed([{ entries: numbers(3) }, { entries: numbers(4) }]);
-    expect((await two.begin()).totalContacts).toBe(7);
+    expect((await two.begin()).row.total_contacts).toBe(7);
     const totals = [];
     while (await two.add()) totals.push((await two.stats()).totalContacts);
     expect(totals).toEqual([7, 4]);
@@ -753,7 +751,7 @@ describe('requireConsent', () => {
   test('is off by itself, and can be changed until the start', async () => {
     const campaign = await seed([{ entries: agreed(no, {}, yes) }]);
     expect(await campaign.preview()).toMatchObject({ callable: 3 });
-    expect(await campaign.update({ requireConsent: true })).toMatchObject({ requireConsent: true });
+    expect(await campaign.update({ requireConsent: true })).toMatchObject({ require_consent: true });
     expect(await campaign.preview()).toMatchObject({ callable: 1, leftOut: { no_consent: 2 } });
     await campaign.start();
     await campaign.move('pause');

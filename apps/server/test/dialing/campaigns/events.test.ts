@@ -9,7 +9,7 @@ import { startCampaign } from '../../../src/dialing/campaigns/start-campaign.ts'
 import { streamCampaignEvents } from '../../../src/dialing/campaigns/stream-campaign-events.ts';
 import { openDatabase } from '../../../src/foundation/database/database.ts';
 import { openNotifications } from '../../../src/foundation/database/notifications.ts';
-import { fromId, newUuid, toId } from '../../../src/foundation/values/ids.ts';
+import { newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import { feedsOf } from '../../../src/platform/journal/feeds.ts';
 import { byTest } from '../../by-test.ts';
 import { readStream } from '../../read-stream.ts';
@@ -34,7 +34,7 @@ afterAll(() => under.close());
 async function start() {
   const list = toId('list', await seedList(under.database, workspaceId, [{ phone_number: 14155550101 }]));
   const input = { name: 'x', agentId: 'a', fromNumber, lists: [{ id: list, role: 'contacts' as const }] };
-  const id = fromId((await createCampaign(under.deps, workspaceId, input, byTest)).made.id);
+  const { id } = (await createCampaign(under.deps, workspaceId, input, byTest)).made;
   await startCampaign(under.deps, workspaceId, id, byTest(id));
   return id;
 }

@@ -49,7 +49,7 @@ const create = async (given: { scheduledAt?: string; agentId?: string; fromNumbe
     { name: 'x', agentId: 'a', fromNumber, lists, ...given },
     byTest,
   );
-  return fromId(campaign.id);
+  return campaign.id;
 };
 const read = (id: string) => under.database.inWorkspace(workspaceId, (tx) => findCampaign(tx, id));
 const due = (id: string, agents = under.deps.agents, at = new Date(ahead)) =>

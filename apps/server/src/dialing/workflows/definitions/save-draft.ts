@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type Made, makeOnce } from '../../../foundation/database/idempotency-keys.ts';
+import { checkEdition } from '../../../foundation/values/edition.ts';
 import { newUuid, toId } from '../../../foundation/values/ids.ts';
 import { refuse, ServiceError } from '../../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../../platform/journal/audit-of.ts';
@@ -53,7 +54,7 @@ export async function createWorkflow(
 }
 
 /**
- * Takes a definition as the new draft. Throws `not_found`, and `invalid_state` where the draft has another revision than
+ * Takes a definition as the new draft. Throws `not_found`, `changed_meanwhile`, and `invalid_state` where the draft has another revision than
  * `draftRevision`, if that is given.
  */
 export async function replaceDraft(
@@ -62,10 +63,12 @@ export async function replaceDraft(
   workflowId: string,
   { draftRevision, ...definition }: Definition & { draftRevision?: number },
   auditOf: AuditOf,
+  ifMatch?: string,
 ): Promise<Workflow> {
   const draft = asJson(definition);
   return database.inWorkspace(workspaceId, async (tx) => {
     const { draft_revision: revision } = await lockWorkflow(tx, workflowId);
+    checkEdition({ edition: revision }, ifMatch);
     if (draftRevision !== undefined && draftRevision !== revision) {
       const message = `The draft has revision ${revision} by now. Read it again, and repeat the change.`;
       throw new ServiceError('invalid_state', message);

@@ -269,6 +269,7 @@ export interface Schema {
     require_consent: Generated<boolean>;
     abandoned_retry_hours: number | null;
     asks_agent: Generated<boolean>;
+    edition: Generated<number>;
   };
   concurrency_keys: {
     workspace_id: string;
@@ -336,6 +337,7 @@ export interface Schema {
     total_entries: Generated<number>;
     created_at: Date;
     updated_at: Date;
+    edition: Generated<number>;
   };
   do_not_call: {
     workspace_id: string;
@@ -507,6 +509,7 @@ export interface Schema {
     updated_at: Date;
     trunk_id: string | null;
     use_same_for_inbound: Generated<boolean>;
+    edition: Generated<number>;
   };
   run_signals: {
     workspace_id: string;
@@ -629,6 +632,7 @@ export interface Schema {
     created_at: Date;
     updated_at: Date;
     inbound_digest: Generated<boolean>;
+    edition: Generated<number>;
   };
   webhook_deliveries: {
     workspace_id: string;
@@ -767,5 +771,6 @@ export interface Schema {
     max_attempts_per_person: JSONColumnType<{ attempts: number; hours: number }[], string, string> | null;
     quiet_hours_are_default: Generated<boolean>;
     trusted_numbers: Generated<number[]>;
+    edition: Generated<number>;
   };
 }

@@ -174,7 +174,11 @@ export interface paths {
             };
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Read an entry of a contact list
+         * @description What the list says of one person.
+         */
+        get: operations["getContactListEntry"];
         put?: never;
         post?: never;
         /**
@@ -8301,21 +8305,21 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The telephony provider could not be reached, or failed. Nothing was changed. */
-        ProviderError: {
+        /** @description Somebody has changed the resource since the edition that `If-Match` names. Nothing was changed. `ETag` has the present one. */
+        ChangedMeanwhile: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Somebody has changed the resource since the edition that `If-Match` names. Nothing was changed. `ETag` has the present one. */
-        ChangedMeanwhile: {
+        /** @description The telephony provider could not be reached, or failed. Nothing was changed. */
+        ProviderError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
-                ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
             content: {
@@ -8381,15 +8385,15 @@ export interface components {
          */
         OptionalIdempotencyKey: string;
         /**
-         * @description The `id` of the last event that the client has seen. Only what came after it is sent. Without it, or where it is not known any more, the first event is the current state.
-         * @example 3
-         */
-        LastEventId: string;
-        /**
          * @description The `ETag` that was read with the resource. If somebody has changed it since, nothing is done and the answer is 412. One of several is enough; `*` stands for any. A weak one (`W/"7"`) matches nothing. Without the header the change is made in any case.
          * @example "7"
          */
         IfMatch: string;
+        /**
+         * @description The `id` of the last event that the client has seen. Only what came after it is sent. Without it, or where it is not known any more, the first event is the current state.
+         * @example 3
+         */
+        LastEventId: string;
         /**
          * @description Campaign ID.
          * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -8464,6 +8468,11 @@ export interface components {
          */
         RateLimitPolicy: string;
         /**
+         * @description The edition of the resource, which rises with each change that a client makes of what can be changed. Send it as `If-Match` with a change. It validates no cache: what the service itself counts and moves changes without it.
+         * @example "7"
+         */
+        ETag: string;
+        /**
          * @description Present, and `true`, when the answer is that of an earlier request with the same Idempotency-Key.
          * @example true
          */
@@ -8473,11 +8482,6 @@ export interface components {
          * @example false
          */
         ShouldRetry: "true" | "false";
-        /**
-         * @description The edition of the resource, which rises with each change that a client makes of what can be changed. Send it as `If-Match` with a change. It validates no cache: what the service itself counts and moves changes without it.
-         * @example "7"
-         */
-        ETag: string;
     };
     pathItems: never;
 }
@@ -8698,6 +8702,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -8747,6 +8752,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8810,7 +8816,13 @@ export interface operations {
     updateContactList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that was read with the resource. If somebody has changed it since, nothing is done and the answer is 412. One of several is enough; `*` stands for any. A weak one (`W/"7"`) matches nothing. Without the header the change is made in any case.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Contact list ID.
@@ -8831,6 +8843,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8853,6 +8866,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            412: components["responses"]["ChangedMeanwhile"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -8973,6 +8987,46 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getContactListEntry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description The entry's number, as a contact file may hold it; the `+` may stand as it is or as `%2B`.
+                 * @example +14155550142
+                 */
+                phoneNumber: components["schemas"]["WrittenPhoneNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entry. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListEntry"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     removeContactListEntry: {
         parameters: {
             query?: never;
@@ -9026,7 +9080,13 @@ export interface operations {
     updateContactListEntry: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that was read with the resource. If somebody has changed it since, nothing is done and the answer is 412. One of several is enough; `*` stands for any. A weak one (`W/"7"`) matches nothing. Without the header the change is made in any case.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Contact list ID.
@@ -9052,6 +9112,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9074,6 +9135,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            412: components["responses"]["ChangedMeanwhile"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -9372,6 +9434,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9529,6 +9592,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -9623,6 +9687,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9687,7 +9752,13 @@ export interface operations {
     updatePhoneNumber: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that was read with the resource. If somebody has changed it since, nothing is done and the answer is 412. One of several is enough; `*` stands for any. A weak one (`W/"7"`) matches nothing. Without the header the change is made in any case.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The phone number's ID.
@@ -9708,6 +9779,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9719,6 +9791,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["ChangedMeanwhile"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -9891,6 +9964,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9938,6 +10012,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10001,7 +10076,13 @@ export interface operations {
     updateTrunk: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that was read with the resource. If somebody has changed it since, nothing is done and the answer is 412. One of several is enough; `*` stands for any. A weak one (`W/"7"`) matches nothing. Without the header the change is made in any case.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The trunk's ID.
@@ -10022,6 +10103,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10044,6 +10126,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            412: components["responses"]["ChangedMeanwhile"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -10104,6 +10187,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10138,6 +10222,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10166,6 +10251,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10183,7 +10269,13 @@ export interface operations {
     updateWorkspace: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that was read with the resource. If somebody has changed it since, nothing is done and the answer is 412. One of several is enough; `*` stands for any. A weak one (`W/"7"`) matches nothing. Without the header the change is made in any case.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -10198,6 +10290,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10208,6 +10301,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["ChangedMeanwhile"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -10228,6 +10322,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10255,6 +10350,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10816,6 +10912,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -10865,6 +10962,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10928,7 +11026,13 @@ export interface operations {
     updateCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that was read with the resource. If somebody has changed it since, nothing is done and the answer is 412. One of several is enough; `*` stands for any. A weak one (`W/"7"`) matches nothing. Without the header the change is made in any case.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Campaign ID.
@@ -10949,6 +11053,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10971,6 +11076,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            412: components["responses"]["ChangedMeanwhile"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -11003,6 +11109,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11048,6 +11155,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11093,6 +11201,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11138,6 +11247,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11183,6 +11293,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11228,6 +11339,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12514,6 +12626,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12904,6 +13017,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -12953,6 +13067,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12971,7 +13086,13 @@ export interface operations {
     replaceWorkflowDraft: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that was read with the resource. If somebody has changed it since, nothing is done and the answer is 412. One of several is enough; `*` stands for any. A weak one (`W/"7"`) matches nothing. Without the header the change is made in any case.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The workflow.
@@ -12992,6 +13113,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13014,6 +13136,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            412: components["responses"]["ChangedMeanwhile"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
