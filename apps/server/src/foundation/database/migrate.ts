@@ -18,6 +18,7 @@ import * as editions from '../../../migrations/0090-editions.ts';
 import * as moreEditions from '../../../migrations/0091-more-editions.ts';
 import * as numberKey from '../../../migrations/0095-number-key.ts';
 import * as probeAuto from '../../../migrations/0096-probe-auto.ts';
+import * as headersToAgent from '../../../migrations/0097-headers-to-agent.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -44,6 +45,7 @@ export const migrations: Record<string, Migration> = {
   '0091-more-editions': moreEditions,
   '0095-number-key': numberKey,
   '0096-probe-auto': probeAuto,
+  '0097-headers-to-agent': headersToAgent,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

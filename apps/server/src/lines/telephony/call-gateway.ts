@@ -101,6 +101,8 @@ export interface InboundCall {
   to: string;
   /** The caller, E.164; absent where withheld. */
   from?: string;
+  /** What else the signalling says of it, for the agent. */
+  said?: object;
   at: Date;
 }
 

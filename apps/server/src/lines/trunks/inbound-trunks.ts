@@ -21,7 +21,7 @@ export const inboundTrunks = ({
     const [trunks, numbers] = await database.inEngine(({ db }) =>
       Promise.all([
         sql<TrunkRow>`
-          select workspace_id, id, termination_url, transport, outbound_proxy, ip_allowlist, country,
+          select workspace_id, id, termination_url, transport, outbound_proxy, ip_allowlist, country, headers_to_agent,
             coalesce(auth_username, username) as username from trunks`.execute(db),
         sql<{ trunk_id: string; numbers: string[] }>`
           select t.id as trunk_id, array_agg(n.phone_number) as numbers from trunks t
@@ -36,6 +36,7 @@ export const inboundTrunks = ({
       terminationUrl: row.termination_url,
       transport: row.transport,
       ipAllowlist: row.ip_allowlist,
+      headersToAgent: row.headers_to_agent,
       digestNumbers: digestNumbers.get(row.id) ?? [],
       ...given({ outboundProxy: row.outbound_proxy, country: row.country, digestUsername: row.username }),
     }));

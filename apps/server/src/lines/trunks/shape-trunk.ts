@@ -90,6 +90,7 @@ export function shapeTrunk(row: CountedTrunk, now: Date): Trunk {
     codecs: row.codecs,
     mediaEncryption: row.media_encryption,
     ...(Object.keys(row.headers).length > 0 && { headers: row.headers }),
+    ...(row.headers_to_agent.length > 0 && { headersToAgent: row.headers_to_agent }),
     phoneNumberCount: row.numbers,
     liveCalls: row.live,
     ...stateOf(row, now),

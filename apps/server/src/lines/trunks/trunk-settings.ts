@@ -38,13 +38,14 @@ export function trunkColumns(body: Body, place: Place, secrets: Secrets): TrunkC
     const value = body[field as keyof typeof columns];
     return value === undefined ? [] : [[column, value]];
   });
-  const { username, password, ipAllowlist, headers } = body;
+  const { username, password, ipAllowlist, headers, headersToAgent } = body;
   const sealed = password ? secrets.encrypt(password, passwordPlace(place)) : null;
   return {
     ...Object.fromEntries(named),
     ...((password !== undefined || username === null) && { password: sealed, password_of: null }),
     ...(username === null && { auth_username: null }),
     ...(ipAllowlist !== undefined && { ip_allowlist: ipAllowlist ?? [] }),
+    ...(headersToAgent !== undefined && { headers_to_agent: headersToAgent ?? [] }),
     ...(headers !== undefined && { headers: JSON.stringify(headers ?? {}) }),
   };
 }

@@ -88,7 +88,8 @@ afterAll(async () => {
 async function connect(client: TrunklineClient, url = agent.url) {
   const made = await client.POST('/v1/agents', { body: { name: 'Anna', connection: { type: 'stream', url } } });
   const agentId = made.data!.data.agent.id;
-  const body = { terminationUrl: `127.0.0.1:${carrier.port}`, callsPerSecond: 50 };
+  const terminationUrl = `127.0.0.1:${carrier.port}`;
+  const body = { terminationUrl, callsPerSecond: 50, headersToAgent: ['X-Customer-Id'] };
   const trunk = await client.POST('/v1/telephony/trunks', { body });
   expect(trunk.error).toBeUndefined();
   const imported = await client.POST('/v1/telephony/phone-numbers/import/manual', {
@@ -242,7 +243,13 @@ async function arriving({ client }: TestServer, agentId: string): Promise<void> 
     from: '<sip:+14155550177@carrier.example>',
     targets: [sip],
     sdp: session.offer(),
-  };
+    headers: [
+      ['X-Customer-Id', '7781'],
+      ['X-Other', '1'],
+      ['P-Attestation-Indicator', 'A'],
+      ['Diversion', '<sip:+14155550188@carrier.example>;reason=no-answer'],
+    ],
+  } satisfies InviteOptions;
   const stranger = await createUserAgent({ host: '127.0.0.2', port: 0, timers: { t1: 15 } });
   const ignored = stranger.invite(invite);
   expect(await ignored.ended).toMatchObject({ kind: 'silence', wasRinging: false });
@@ -266,6 +273,10 @@ async function arriving({ client }: TestServer, agentId: string): Promise<void> 
     (await client.GET('/v1/calls')).data!.items.findLast((each) => each.direction === 'inbound');
   await until(async () => (await inbound())?.status === 'in_progress');
   expect(await inbound()).toMatchObject({ fromNumber: '+14155550177', toNumber: FROM, simulated: false });
+  const { trunkline } = agent.of('start').at(-1)!.start!.customParameters;
+  expect(JSON.parse(trunkline!).sip).toEqual({
+    ...{ attestation: 'A', diversion: '+14155550188', headers: { 'X-Customer-Id': '7781' } },
+  });
   const full = { params: { path: { agentId } }, body: { maxConcurrentCalls: 1 } };
   expect((await client.PATCH('/v1/agents/{agentId}', full)).error).toBeUndefined();
   const further = carrier.userAgent.invite(invite);

@@ -633,6 +633,7 @@ export interface Schema {
     updated_at: Date;
     inbound_digest: Generated<boolean>;
     edition: Generated<number>;
+    headers_to_agent: Generated<string[]>;
   };
   webhook_deliveries: {
     workspace_id: string;

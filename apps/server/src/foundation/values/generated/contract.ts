@@ -4021,6 +4021,13 @@ export interface components {
             [key: string]: components["schemas"]["TrunkText"];
         };
         /**
+         * @description Headers of calls that arrive over the trunk, by name, which the agent is told. Names begin with `X-`.
+         * @example [
+         *       "X-Customer-Id"
+         *     ]
+         */
+        TrunkHeadersToAgent: string[];
+        /**
          * @description `active`: calls go over it. `slowed`: it said that it has no room, so calls go over it at a slower pace until `until`, and by themselves as before then. `paused`: no call is placed from any of its numbers; `reason` says why.
          * @example active
          * @enum {string}
@@ -4062,6 +4069,7 @@ export interface components {
             codecs: components["schemas"]["TrunkCodecs"];
             mediaEncryption: components["schemas"]["TrunkMediaEncryption"];
             headers?: components["schemas"]["TrunkHeaders"];
+            headersToAgent?: components["schemas"]["TrunkHeadersToAgent"];
             /** @description How many numbers of the workspace call over it. */
             phoneNumberCount: number;
             /** @description Calls that are being placed or up over it now, those that arrived among them. */
@@ -4136,6 +4144,8 @@ export interface components {
             mediaEncryption?: components["schemas"]["TrunkMediaEncryption"];
             /** @description Headers that each call carries. `null` is as if it were left out. */
             headers?: components["schemas"]["TrunkHeaders"] | null;
+            /** @description Headers of calls that arrive which the agent is told. `null` is as if it were left out. */
+            headersToAgent?: components["schemas"]["TrunkHeadersToAgent"] | null;
         };
         /** @description The trunk is deleted. */
         TrunkDeleted: {
@@ -4206,6 +4216,8 @@ export interface components {
             mediaEncryption?: "none";
             /** @description Headers that each call carries. They replace those that there are; `null` removes them. */
             headers?: components["schemas"]["TrunkHeaders"] | null;
+            /** @description Headers of calls that arrive which the agent is told. `null` removes the list. */
+            headersToAgent?: components["schemas"]["TrunkHeadersToAgent"] | null;
         };
         /** @description What a check of a trunk found. */
         TrunkCheck: {

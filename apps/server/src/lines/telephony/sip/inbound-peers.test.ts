@@ -20,7 +20,13 @@ function invite(user: string, to = user): SipRequest {
 }
 
 async function stand() {
-  const trunk = { terminationUrl: '192.0.2.1', transport: 'udp', workspaceId: 'w', ipAllowlist: [] } as const;
+  const trunk = {
+    terminationUrl: '192.0.2.1',
+    transport: 'udp',
+    workspaceId: 'w',
+    ipAllowlist: [],
+    headersToAgent: [],
+  } as const;
   const trunks: InboundTrunk[] = [
     { ...trunk, id: 'carrier', ipAllowlist: [carrier.address], country: 'US', digestNumbers: [] },
     { ...trunk, id: 'berlin', country: 'DE', digestNumbers: ['+4930901820'] },
@@ -73,7 +79,12 @@ async function twoThatSpellAlike(
   passwords: [string, string],
   carriersOfLinz: string[] = [carrier.address],
 ) {
-  const trunk = { terminationUrl: '192.0.2.1', transport: 'udp', ipAllowlist: [carrier.address] } as const;
+  const trunk = {
+    terminationUrl: '192.0.2.1',
+    transport: 'udp',
+    ipAllowlist: [carrier.address],
+    headersToAgent: [],
+  } as const;
   const [munich, linz] = ['+498912345678', '+438912345678'];
   const trunks: InboundTrunk[] = [
     {

@@ -6,6 +6,7 @@ import type { Trunk } from '../trunk.ts';
 import { challengeLimit } from './challenge-limit.ts';
 import { bareUser, isDialled, readCaller, readNumber, spellingsOf } from './dialled-number.ts';
 import type { TrunkKey } from './registrar.ts';
+import { type SaidOfCaller, saidOfCaller } from './said-of-caller.ts';
 import { credentialsOf, type TrunkAddress, trunkAddress } from './trunk-address.ts';
 import { askedUsers, calledUsers, callerUser } from './users-in-request.ts';
 
@@ -15,6 +16,8 @@ export type InboundTrunk = Pick<
   'id' | 'terminationUrl' | 'transport' | 'outboundProxy' | 'ipAllowlist' | 'country'
 > & {
   workspaceId: string;
+  /** Names of headers that the agent is told. */
+  headersToAgent: readonly string[];
   /** Its numbers, in E.164, that whoever knows its name and password may call from elsewhere; none without digest. */
   digestNumbers: readonly string[];
   /** That name. */
@@ -54,7 +57,7 @@ export interface InboundPeers extends Repeating {
   /** Whether such a call may be answered now. @param isTry it answers a challenge that its source was sent */
   allows(request: SipRequest, source: Target, isTry: boolean): boolean;
   /**
-   * The number that a call is to, in E.164, and who calls, where he says it; undefined where it is no number of the peer's
+   * The number that a call is to, in E.164, who calls, where he says it, and what else is said of him; undefined where it is no number of the peer's
    * trunks.
    * @param username of a caller who knows the password of the trunk that has the number
    */
@@ -62,7 +65,7 @@ export interface InboundPeers extends Repeating {
     request: SipRequest,
     source: Target,
     username: string | undefined,
-  ): Promise<{ to: string; from?: string } | undefined>;
+  ): Promise<{ to: string; from?: string; said?: SaidOfCaller } | undefined>;
 }
 
 /**
@@ -131,7 +134,7 @@ async function calledOn(
   directory: InboundDirectory,
   trunks: readonly InboundTrunk[],
   user: string,
-): Promise<string | undefined> {
+): Promise<OwnedNumber | undefined> {
   const readings = new Map(
     [...new Set(trunks.map(({ country }) => country))].map((country) => [country, readNumber(user, country)]),
   );
@@ -147,8 +150,8 @@ async function calledOn(
   ).filter(isTheirs);
   const inFull = found.find(({ number }) => number === `+${bareUser(user).replace('+', '')}`);
   const isAmbiguous = new Set(found.map(({ workspaceId }) => workspaceId)).size > 1;
-  if (isAmbiguous) return inFull?.number;
-  return numbers.find((each) => found.some(({ number }) => number === each));
+  if (isAmbiguous) return inFull;
+  return numbers.flatMap((each) => found.find(({ number }) => number === each) ?? [])[0];
 }
 
 /** The country that trunks of one peer say; none where they differ. */
@@ -257,10 +260,13 @@ export function watchInboundPeers(options: {
       if (proven) challenges.prove(proven.id, source.address);
       const from = proven ? [proven] : peersAt(source.address).map(({ trunk }) => trunk);
       for (const user of new Set(calledUsers(request))) {
-        const to = await calledOn(directory, from, user);
-        if (to === undefined) continue;
+        const called = await calledOn(directory, from, user);
+        if (!called) continue;
+        const { number: to, workspaceId } = called;
         const caller = readCaller(callerUser(request), countryOf(from), to);
-        return { to, ...(caller !== undefined && { from: caller }) };
+        const names = from.flatMap((trunk) => (trunk.workspaceId === workspaceId ? trunk.headersToAgent : []));
+        const said = saidOfCaller(request, names);
+        return { to, ...(caller !== undefined && { from: caller }), ...(said && { said }) };
       }
       return undefined;
     },

@@ -212,7 +212,8 @@ class SipGateway implements CallGateway, TrunkProber {
       return this.#emit({ roomId, at: clock.now(), type: 'ended', ...gone });
     }
     const numbers = { from: arrived.from, to: arrived.to };
-    const call = { roomId, workspaceId, agentId, variables, told, far: 'caller', numbers } as const;
+    const all = { ...told, ...(arrived.said && { sip: arrived.said }) };
+    const call = { roomId, workspaceId, agentId, variables, told: all, far: 'caller', numbers } as const;
     const terms = {
       roomId,
       workspaceId,

@@ -20,7 +20,8 @@ export function callerUser(request: SipRequest): string | undefined {
   return (asserted !== undefined && userOfHeader(asserted)) || userOfHeader(from);
 }
 
-const userOfHeader = (value: string): string | undefined => {
+/** The user part of the URI in a header such as From. */
+export const userOfHeader = (value: string): string | undefined => {
   try {
     return userOf(parseNameAddr(value).uri);
   } catch {
