@@ -53,6 +53,7 @@ const PATTERNS = new Map<string, string>([
   ],
   ['^[Xx]-[A-Za-z0-9-]{1,62}$', 'must be the name of a header that begins with X-'],
   ["^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", 'must be the name of a header'],
+  ['^(\\*|(W/)?"[!#-~]*"([ \\t]*,[ \\t]*(W/)?"[!#-~]*")*)$', 'must be entity tags, such as "7", or *'],
   ["^[A-Za-z0-9!#$%&'*+.^_`|~-]*$", 'must be the name of a header'],
 ]);
 const STREAM_PATH = 'must be the path of an event stream, such as /v1/calls/campaigns/cmp_…/events, with a whole ID';
