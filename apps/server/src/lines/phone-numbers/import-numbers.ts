@@ -15,7 +15,7 @@ import type { PhoneNumberDeps } from './deps.ts';
 import { countryOfNumber, findPlan } from './numbering-plan.ts';
 import { IMPORTED, type PhoneNumberRow } from './phone-number.ts';
 import { recordNumber } from './record-number.ts';
-import { forgetFailed, readNumbers } from './store.ts';
+import { forgetFailed, readNumbers, roomForNumbers, TOO_MANY_NUMBERS } from './store.ts';
 import { trunkChoiceFaults } from './trunk-choice.ts';
 
 type Body = components['schemas']['ImportPhoneNumbers'];
@@ -35,9 +35,14 @@ export async function importNumbers(
   refuse(inboundUrlFaults(deps.guard, body.inboundWebhookUrl));
   const shared = await sharedColumns(deps, workspaceId, body);
   const { good, sorted } = sort(body.phoneNumbers);
-  const { ids, trunk } = await deps.database.inWorkspace(workspaceId, async (tx) => {
+  const { ids, trunk, beyond } = await deps.database.inWorkspace(workspaceId, async (tx) => {
     const trunk = await trunkWanted(deps, tx, body);
-    return { trunk, ids: await insert(deps, tx, good, { ...shared, trunk_id: trunk.id }, auditOf) };
+    await forgetFailed(tx, good, deps.clock.now(), deps.onReleased);
+    const room = await roomForNumbers(tx);
+    const there = await numbersThere(tx, good);
+    const fresh = good.filter((phoneNumber) => !there.has(phoneNumber));
+    const ids = await insert(deps, tx, fresh.slice(0, room), { ...shared, trunk_id: trunk.id }, auditOf);
+    return { trunk, ids, beyond: new Set(fresh.slice(room)) };
   });
   if (trunk.checked_at === null) await checkWithin(deps, [trunk]);
   const now = await deps.database.inWorkspace(workspaceId, (tx) => readNumbers(tx, ids));
@@ -47,6 +52,7 @@ export async function importNumbers(
   const rejected = sorted.flatMap(({ phoneNumber, code }) => {
     if (code) return [rejection(phoneNumber, code)];
     if (byNumber.has(phoneNumber)) return [];
+    if (beyond.has(phoneNumber)) return [rejection(phoneNumber, 'limit_reached')];
     return [rejection(phoneNumber, own.has(phoneNumber) ? 'number_already_exists' : 'number_unavailable')];
   });
   return { imported: good.flatMap((phoneNumber) => byNumber.get(phoneNumber) ?? []), rejected };
@@ -57,6 +63,7 @@ const faults: Record<Rejected['code'], string> = {
   duplicate: 'The number was named before in this request.',
   number_already_exists: 'The workspace has this number already.',
   number_not_allowed: 'Premium-rate numbers, and those that cost as much, cannot be imported.',
+  limit_reached: TOO_MANY_NUMBERS,
   number_unavailable: 'This number is in use on this server already. If it is yours, ask the operator to move it.',
 };
 
@@ -129,7 +136,6 @@ async function insert(
 ): Promise<string[]> {
   if (phoneNumbers.length === 0) return [];
   const now = deps.clock.now();
-  await forgetFailed(tx, phoneNumbers, now, deps.onReleased);
   // Sorted, so that two imports of the same numbers wait for each other in one order.
   const rows = phoneNumbers.toSorted().map((phone_number) => ({
     ...shared,

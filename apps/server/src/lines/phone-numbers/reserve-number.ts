@@ -6,7 +6,7 @@ import { ServiceError } from '../../foundation/values/service-error.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import { countryOfNumber } from './numbering-plan.ts';
 import type { PhoneNumberRow, Provider } from './phone-number.ts';
-import { forgetFailed, readNumber } from './store.ts';
+import { forgetFailed, readNumber, roomForNumbers, TOO_MANY_NUMBERS } from './store.ts';
 
 const OPERATION = 'buyPhoneNumber';
 
@@ -36,6 +36,7 @@ export async function reserveNumber(
     const earlier = await takeIdempotencyKey(tx, { operation: OPERATION, key, request, resourceId: id, now });
     if (earlier !== id) return { earlier };
   }
+  if ((await roomForNumbers(tx)) === 0) throw new ServiceError('limit_reached', TOO_MANY_NUMBERS);
   await countPurchase(tx, now);
   await forgetFailed(tx, [phoneNumber], now, onReleased);
   const reserved = await tx.db

@@ -150,3 +150,16 @@ const numbersOf = (tx: WorkspaceTx) =>
     .select(['t.status as trunk_status', 't.reason as trunk_reason', 't.termination_url as sip_termination_url'])
     .select(['t.transport as sip_transport', 't.username as sip_username', 't.ip_allowlist as sip_ip_allowlist'])
     .where('n.workspace_id', '=', tx.workspaceId);
+
+/** What a workspace may have. */
+const MOST_NUMBERS = 10_000;
+export const TOO_MANY_NUMBERS = `A workspace has at most ${MOST_NUMBERS.toLocaleString('en')} numbers. Release one first.`;
+
+/** How many numbers more a workspace may have; its row is locked, so that several at once count each other's. */
+export async function roomForNumbers(tx: WorkspaceTx): Promise<number> {
+  await sql`select from workspaces where id = ${tx.workspaceId} for no key update`.execute(tx.db);
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from phone_numbers
+    where workspace_id = ${tx.workspaceId} and status <> 'released'`.execute(tx.db);
+  return Math.max(0, MOST_NUMBERS - rows[0]!.count);
+}

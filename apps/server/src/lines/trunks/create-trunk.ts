@@ -6,13 +6,21 @@ import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { CHECK_TAKEN_UP_MS, checkWithin } from './check-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
 import type { CountedTrunk } from './shape-trunk.ts';
-import { findTrunk, insertTrunk, lockTrunkNamed, recordTrunk, type TrunkIdentity } from './store.ts';
+import {
+  findTrunk,
+  hasTooManyTrunks,
+  insertTrunk,
+  lockTrunkNamed,
+  recordTrunk,
+  TOO_MANY_TRUNKS,
+  type TrunkIdentity,
+} from './store.ts';
 import { textFaults } from './trunk-faults.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
 
 type Body = components['schemas']['CreateTrunk'];
 
-/** Makes a trunk and checks it. Throws `invalid_request` for one that can't be, and `trunk_already_exists`. */
+/** Makes a trunk and checks it. Throws `invalid_request` for one that can't be, `trunk_already_exists` and `limit_reached`. */
 export async function createTrunk(
   deps: TrunkDeps,
   workspaceId: string,
@@ -33,6 +41,7 @@ export async function createTrunk(
     const made = await insertTrunk(tx, { ...columns, id, termination_url, transport, ...times });
     if (!made)
       throw await trunkTaken(tx, { terminationUrl: termination_url, transport, username: body.username ?? null });
+    if (await hasTooManyTrunks(tx)) throw new ServiceError('limit_reached', TOO_MANY_TRUNKS);
     await recordTrunk(tx, id, now, auditOf('trunk.created', 'trunk', toId('trk', id)));
     return made;
   });

@@ -4,7 +4,15 @@ import { newUuid } from '../../foundation/values/ids.ts';
 import { refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import { CHECK_TAKEN_UP_MS } from './check-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
-import { insertTrunk, lockTrunk, lockTrunkNamed, recordTrunk, type TrunkColumns } from './store.ts';
+import {
+  hasTooManyTrunks,
+  insertTrunk,
+  lockTrunk,
+  lockTrunkNamed,
+  recordTrunk,
+  TOO_MANY_TRUNKS,
+  type TrunkColumns,
+} from './store.ts';
 import { passwordPlace, type TrunkRow } from './trunk.ts';
 import { textFaults } from './trunk-faults.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
@@ -65,6 +73,7 @@ export async function trunkNamed(
     transport: transport as TrunkRow['transport'],
   });
   if (made) {
+    if (await hasTooManyTrunks(tx)) refuse([{ path: '/body/sipConfig', message: TOO_MANY_TRUNKS }]);
     await recordTrunk(tx, id, now);
     return made;
   }

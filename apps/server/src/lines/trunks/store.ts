@@ -59,6 +59,18 @@ export interface TrunkIdentity {
   username: string | null;
 }
 
+/** What a workspace may have: every server looks at all trunks every few seconds. */
+const MOST_TRUNKS = 1000;
+export const TOO_MANY_TRUNKS = `A workspace has at most ${MOST_TRUNKS.toLocaleString('en')} trunks. Delete one first.`;
+
+/** Whether a workspace has more trunks than it may; its row is locked, so that several at once count each other's. */
+export async function hasTooManyTrunks(tx: WorkspaceTx): Promise<boolean> {
+  await sql`select from workspaces where id = ${tx.workspaceId} for no key update`.execute(tx.db);
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from trunks where workspace_id = ${tx.workspaceId}`.execute(tx.db);
+  return rows[0]!.count > MOST_TRUNKS;
+}
+
 /** Adds a trunk that is to be checked; nothing where the workspace has one of the same identity. */
 export async function insertTrunk(tx: WorkspaceTx, row: TrunkColumns & NewTrunk): Promise<TrunkRow | undefined> {
   const inserted = await tx.db

@@ -2,12 +2,16 @@ import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { newKey } from './key.ts';
-import { holdKey, insertKey, type KeyRow, revokeKey } from './key-store.ts';
+import { countKeys, holdKey, insertKey, type KeyRow, revokeKey } from './key-store.ts';
+
+/** What a workspace may have that hold. */
+const MOST_KEYS = 1000;
 
 /**
  * Makes a key for the workspace of the key `creatorId`, which is held meanwhile: once its revocation has committed it
  * makes no other. Throws `invalid_request` for an `expiresAt` that has passed, `forbidden` for permissions that the
- * creator lacks, and `unauthorized` where the creator was revoked or has expired since the request came in.
+ * creator lacks, `unauthorized` where the creator was revoked or has expired since the request came in, and
+ * `limit_reached` where the workspace has as many as it may.
  * @returns the key itself, which can't be read again, and its row
  */
 export async function createKeyBy(
@@ -24,6 +28,11 @@ export async function createKeyBy(
   const lacking = body.permissions.filter((each) => !grants(creator.permissions, each));
   if (lacking.length > 0)
     throw refuse('forbidden', 'permissions', `must be those of this key, which lacks ${lacking.join(', ')}`);
+  if ((await countKeys(tx, now)) >= MOST_KEYS)
+    throw new ServiceError(
+      'limit_reached',
+      `A workspace has at most ${MOST_KEYS.toLocaleString('en')} API keys. Revoke one first.`,
+    );
   const key = newKey();
   const { name, permissions } = body;
   return { key, row: await insertKey(tx, { workspaceId: tx.workspaceId, key, name, permissions, expiresAt, now }) };

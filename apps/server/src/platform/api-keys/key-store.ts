@@ -109,3 +109,14 @@ export const keyPage = (tx: WorkspaceTx, page: PageQuery): Promise<Page<KeyRow>>
     search: ['name', 'prefix'],
     order: ['created_at', 'id'],
   });
+
+/** How many keys of a workspace hold; its row is locked, so that several at once count each other's. */
+export async function countKeys(tx: WorkspaceTx, now: Date): Promise<number> {
+  await sql`select from workspaces where id = ${tx.workspaceId} for no key update`.execute(tx.db);
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from api_keys
+    where workspace_id = ${tx.workspaceId} and revoked_at is null and coalesce(expires_at > ${now}, true)`.execute(
+    tx.db,
+  );
+  return rows[0]!.count;
+}

@@ -3715,10 +3715,10 @@ export interface components {
             /** @description The number as it was sent. */
             phoneNumber: string;
             /**
-             * @description `invalid_number`: not a phone number in E.164 form, or none that a numbering plan has, short and emergency numbers among these. `duplicate`: named before in this request. `number_already_exists`: the workspace has it already. `number_not_allowed`: a premium-rate number, or one that costs as much, can't be imported. `number_unavailable`: it is active on this server already; if it is yours, its operator can move it.
+             * @description `invalid_number`: not a phone number in E.164 form, or none that a numbering plan has, short and emergency numbers among these. `duplicate`: named before in this request. `number_already_exists`: the workspace has it already. `number_not_allowed`: a premium-rate number, or one that costs as much, can't be imported. `number_unavailable`: it is active on this server already; if it is yours, its operator can move it. `limit_reached`: the workspace has as many numbers as it may.
              * @enum {string}
              */
-            code: "invalid_number" | "duplicate" | "number_already_exists" | "number_not_allowed" | "number_unavailable";
+            code: "invalid_number" | "duplicate" | "number_already_exists" | "number_not_allowed" | "number_unavailable" | "limit_reached";
             /** @description The reason, for a person. */
             error: string;
         };
@@ -9987,7 +9987,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace has this trunk already. Nothing was changed. */
+            /** @description The workspace has this trunk already, or as many as it may. Nothing was changed. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12788,6 +12788,17 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            /** @description The workspace has 1,000 keys already that hold. Nothing was made. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
