@@ -13,6 +13,8 @@ export class Client extends pg.Client {
   constructor({ connectionString = '', ...config }: pg.ClientConfig = {}) {
     const hosts = hostsOf(connectionString);
     super({ ...config, connectionString: hosts[0]! });
+    // Cut off as it has just connected it would end the process: nobody listens yet. Its next query tells who uses it.
+    this.on('error', () => {});
     if (hosts.length > 1) this.#primary = primaryOf(connectionString);
   }
 
