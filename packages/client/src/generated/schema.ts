@@ -8973,10 +8973,10 @@ export interface components {
          */
         Cursor: string;
         /**
-         * @description The column that the page is ordered by.
+         * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
          * @example created_at
          */
-        Column: "created_at";
+        Column: "created_at" | "createdAt";
         /**
          * @description Direction of the order.
          * @example desc
@@ -9114,7 +9114,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -9247,7 +9247,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -9770,7 +9770,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -11019,7 +11019,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -11442,7 +11442,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -12035,7 +12035,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -12476,7 +12476,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -12648,7 +12648,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -12910,7 +12910,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -13164,7 +13164,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -13317,7 +13317,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -13490,7 +13490,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -13573,7 +13573,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -13870,7 +13870,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -14015,7 +14015,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -14274,7 +14274,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -14469,7 +14469,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -14750,7 +14750,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -15044,7 +15044,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -15158,7 +15158,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];

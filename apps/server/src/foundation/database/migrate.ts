@@ -19,6 +19,7 @@ import * as moreEditions from '../../../migrations/0091-more-editions.ts';
 import * as numberKey from '../../../migrations/0095-number-key.ts';
 import * as probeAuto from '../../../migrations/0096-probe-auto.ts';
 import * as headersToAgent from '../../../migrations/0097-headers-to-agent.ts';
+import * as numberEndings from '../../../migrations/0098-number-endings.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -46,6 +47,7 @@ export const migrations: Record<string, Migration> = {
   '0095-number-key': numberKey,
   '0096-probe-auto': probeAuto,
   '0097-headers-to-agent': headersToAgent,
+  '0098-number-endings': numberEndings,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

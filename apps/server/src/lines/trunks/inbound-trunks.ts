@@ -18,7 +18,7 @@ export const inboundTrunks = ({
   log: Logger;
 }): InboundDirectory => ({
   async trunks() {
-    const [trunks, numbers] = await database.inEngine(({ db }) =>
+    const [trunks, numbers, alike] = await database.inEngine(({ db }) =>
       Promise.all([
         sql<TrunkRow>`
           select workspace_id, id, termination_url, transport, outbound_proxy, ip_allowlist, country, headers_to_agent,
@@ -27,9 +27,19 @@ export const inboundTrunks = ({
           select t.id as trunk_id, array_agg(n.phone_number) as numbers from trunks t
           join phone_numbers n on n.workspace_id = t.workspace_id and n.trunk_id = t.id
           where t.inbound_digest and n.status = 'active' group by t.id`.execute(db),
+        // What is dialled in one country and in another for two numbers ends alike.
+        sql<{ trunk_id: string; numbers: string[] }>`
+          with digest as materialized (
+            select distinct right(n.phone_number, 6) as ending from trunks t
+            join phone_numbers n on n.workspace_id = t.workspace_id and n.trunk_id = t.id
+            where t.inbound_digest and n.status = 'active')
+          select n.trunk_id, array_agg(n.phone_number) as numbers from digest d
+          join phone_numbers n on right(n.phone_number, 6) = d.ending and n.status = 'active'
+          where n.trunk_id is not null group by n.trunk_id`.execute(db),
       ]),
     );
     const digestNumbers = new Map(numbers.rows.map((row) => [row.trunk_id, row.numbers]));
+    const alikeNumbers = new Map(alike.rows.map((row) => [row.trunk_id, row.numbers]));
     return trunks.rows.map((row) => ({
       workspaceId: row.workspace_id,
       id: row.id,
@@ -38,6 +48,7 @@ export const inboundTrunks = ({
       ipAllowlist: row.ip_allowlist,
       headersToAgent: row.headers_to_agent,
       digestNumbers: digestNumbers.get(row.id) ?? [],
+      alikeNumbers: alikeNumbers.get(row.id) ?? [],
       ...given({ outboundProxy: row.outbound_proxy, country: row.country, digestUsername: row.username }),
     }));
   },

@@ -315,5 +315,6 @@ test('pages, newest first, and search', async () => {
   const trunk = await made({ terminationUrl: 'findme.ok.sim', username: 'needle_1' });
   const list = async (query: object) => (await server.client.GET(path, { params: { query } })).data!;
   expect((await list({ perPage: 1 })).items[0]!.id).toBe(trunk.id);
+  expect(await list({ perPage: 1, column: 'createdAt' })).toEqual(await list({ perPage: 1, column: 'created_at' }));
   expect((await list({ searchText: 'NEEDLE_1' })).items.map(({ id }) => id)).toEqual([trunk.id]);
 });

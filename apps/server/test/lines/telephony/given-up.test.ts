@@ -47,7 +47,7 @@ test.each(ways)(
     const carrier = await startCarrier(callees);
     const [workspaceId, port] = [newUuid(), await freePort()];
     const settings = { host: '127.0.0.1', port, tls: {}, localNetworks: [], drainSeconds: 0, optionsSeconds: 30 };
-    const trunk = { ...trunkTo(carrier.port), workspaceId, digestNumbers: [], headersToAgent: [] };
+    const trunk = { ...trunkTo(carrier.port), workspaceId, digestNumbers: [], alikeNumbers: [], headersToAgent: [] };
     const gateway = await gateways.gatewayFor(2, {
       ...giveUpAfter(way, 'begin'),
       settings,

@@ -178,7 +178,7 @@ test('a trunk says why it is not registered with, and calls from where it is reg
   expect(await told()).toEqual(['trunk.updated failed']);
 
   const trunk = { id, terminationUrl: '192.0.2.1', transport: 'udp', ipAllowlist: [], country: 'US' } as const;
-  const inbound = { ...trunk, workspaceId: newUuid(), digestNumbers: [], headersToAgent: [] };
+  const inbound = { ...trunk, workspaceId: newUuid(), digestNumbers: [], alikeNumbers: [], headersToAgent: [] };
   const owned = async ([number]: readonly string[]) => [{ number: number!, workspaceId: inbound.workspaceId }];
   const peers = watchInboundPeers({
     directory: { trunks: async () => [inbound], trunk: async () => undefined, numbersOf: owned },

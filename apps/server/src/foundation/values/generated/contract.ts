@@ -8377,10 +8377,10 @@ export interface components {
          */
         Cursor: string;
         /**
-         * @description The column that the page is ordered by.
+         * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
          * @example created_at
          */
-        Column: "created_at";
+        Column: "created_at" | "createdAt";
         /**
          * @description Direction of the order.
          * @example desc
@@ -8518,7 +8518,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -8651,7 +8651,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -9174,7 +9174,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -10423,7 +10423,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -10846,7 +10846,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -11439,7 +11439,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -11880,7 +11880,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -12052,7 +12052,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -12314,7 +12314,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -12568,7 +12568,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -12721,7 +12721,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -12894,7 +12894,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -12977,7 +12977,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -13274,7 +13274,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -13419,7 +13419,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -13678,7 +13678,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -13873,7 +13873,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -14154,7 +14154,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -14448,7 +14448,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];
@@ -14562,7 +14562,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example created_at
                  */
                 column?: components["parameters"]["Column"];

@@ -26,6 +26,7 @@ async function stand() {
     workspaceId: 'w',
     ipAllowlist: [],
     headersToAgent: [],
+    alikeNumbers: [],
   } as const;
   const trunks: InboundTrunk[] = [
     { ...trunk, id: 'carrier', ipAllowlist: [carrier.address], country: 'US', digestNumbers: [] },
@@ -64,6 +65,33 @@ test('a carrier that is known is not challenged for what To names, unless its Re
   expect(peers.admit(invite('+4930901820'), carrier)).toBe('challenge');
 });
 
+test('the callers of a trunk are not challenged for a number of another one that is written as its own', async () => {
+  const trunk = { terminationUrl: '192.0.2.1', transport: 'udp', headersToAgent: [] } as const;
+  const [munich, linz] = ['+498912345678', '+438912345678'];
+  const trunks: InboundTrunk[] = [
+    {
+      ...{ ...trunk, id: '1', workspaceId: 'munich', country: 'DE', ipAllowlist: [carrier.address] },
+      ...{ digestNumbers: [], alikeNumbers: [munich] },
+    },
+    {
+      ...{ ...trunk, id: '2', workspaceId: 'linz', country: 'AT', ipAllowlist: [] },
+      ...{ digestNumbers: [linz], alikeNumbers: [linz] },
+    },
+  ];
+  const peers = watchInboundPeers({
+    directory: { trunks: async () => trunks, trunk: async () => undefined, numbersOf: async () => [] },
+    locate: async () => [],
+    registeredAt: () => new Set(),
+    log: pino({ level: 'silent' }),
+  });
+  onTestFinished(() => peers.close());
+  await until(() => peers.knows(carrier.address));
+  expect(peers.admit(invite('08912345678'), carrier)).toBe('accept');
+  expect(peers.admit(invite(munich), carrier)).toBe('accept');
+  expect(peers.admit(invite(linz), carrier)).toBe('challenge');
+  expect(peers.admit(invite('08912345678'), stranger)).toBe('challenge');
+});
+
 test('calls in the name of an address shut it out neither of other trunks nor from answering its challenge', async () => {
   const peers = await stand();
   const allowed = (user: string, isTry: boolean) =>
@@ -84,6 +112,7 @@ async function twoThatSpellAlike(
     transport: 'udp',
     ipAllowlist: [carrier.address],
     headersToAgent: [],
+    alikeNumbers: [],
   } as const;
   const [munich, linz] = ['+498912345678', '+438912345678'];
   const trunks: InboundTrunk[] = [

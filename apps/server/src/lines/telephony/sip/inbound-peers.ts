@@ -22,6 +22,8 @@ export type InboundTrunk = Pick<
   digestNumbers: readonly string[];
   /** That name. */
   digestUsername?: string | undefined;
+  /** Its numbers that may be written as one of those is: a caller from its address means these. */
+  alikeNumbers: readonly string[];
 };
 
 /** What is known of trunks and numbers of all workspaces. */
@@ -69,20 +71,23 @@ export interface InboundPeers extends Repeating {
 }
 
 /**
- * Finds the peers with digest whose number is called from an address that is not its own. Countries may write different
- * numbers alike: the surest comes first, of equals the oldest trunk, so that a new one takes no calls from it.
+ * Finds the peers whose number is called. Countries may write different numbers alike: the surest comes first, of equals the
+ * oldest trunk, so that a new one takes no calls from it.
  */
-type FindDigestPeers = (request: SipRequest, isKnown: boolean) => Peer[];
+type FindPeers = (request: SipRequest, isKnown: boolean) => Peer[];
 
-/** Reads the numbers of peers once, and not again each few seconds, so that it takes nothing to look one up. */
-function digestNumbers(): (peers: readonly Peer[]) => FindDigestPeers {
+/**
+ * Reads numbers of peers once, and not again each few seconds, so that it takes nothing to look one up.
+ * @param numbersOf those of a trunk that are looked for
+ */
+function spelledNumbers(numbersOf: (trunk: InboundTrunk) => readonly string[]): (peers: readonly Peer[]) => FindPeers {
   let known = new Map<string, string[]>();
   return (peers) => {
     const before = known;
     known = new Map();
     const spelled: [rank: number, spelling: string, peer: Peer][] = [];
     for (const peer of peers)
-      for (const number of peer.trunk.digestNumbers) {
+      for (const number of numbersOf(peer.trunk)) {
         const { country } = peer.trunk;
         const key = `${number} ${country}`;
         const spellings = before.get(key) ?? spellingsOf(number, country);
@@ -154,10 +159,29 @@ async function calledOn(
   return numbers.flatMap((each) => found.find(({ number }) => number === each) ?? [])[0];
 }
 
-/** The country that trunks of one peer say; none where they differ. */
+/** The country that a workspace's trunks at one peer say; none where they differ. */
 function countryOf(trunks: readonly InboundTrunk[]): string | undefined {
   const countries = new Set(trunks.map(({ country }) => country));
   return countries.size === 1 ? trunks[0]!.country : undefined;
+}
+
+/** To which number on some trunks a call is, and what it says of who calls. */
+async function arrivedOn(
+  directory: InboundDirectory,
+  from: readonly InboundTrunk[],
+  request: SipRequest,
+): ReturnType<InboundPeers['read']> {
+  for (const user of new Set(calledUsers(request))) {
+    const called = await calledOn(directory, from, user);
+    if (!called) continue;
+    const { number: to, workspaceId } = called;
+    const theirs = from.filter((trunk) => trunk.workspaceId === workspaceId);
+    const caller = readCaller(callerUser(request), countryOf(theirs), to);
+    const names = theirs.flatMap(({ headersToAgent }) => headersToAgent);
+    const said = saidOfCaller(request, names);
+    return { to, ...(caller !== undefined && { from: caller }), ...(said && { said }) };
+  }
+  return undefined;
 }
 
 const LOOK_MS = 5000;
@@ -185,8 +209,10 @@ export function watchInboundPeers(options: {
   const { directory, locate, registeredAt, log } = options;
   let byId = new Map<string, Peer>();
   let peersThatName = peersByAddress([]);
-  const readDigestNumbers = digestNumbers();
+  const readDigestNumbers = spelledNumbers(({ digestNumbers }) => digestNumbers);
   let findDigestPeers = readDigestNumbers([]);
+  const readAlikeNumbers = spelledNumbers(({ alikeNumbers }) => alikeNumbers);
+  let findAlikePeers = readAlikeNumbers([]);
   const challenges = challengeLimit();
   /** What the names of trunks led to last, by the trunk's ID. */
   const known = new Map<string, string[]>();
@@ -197,6 +223,7 @@ export function watchInboundPeers(options: {
       const peers = await Promise.all(trunks.map(async (trunk) => peerOf(trunk, await addressesOf(trunk))));
       byId = new Map(peers.map((peer) => [peer.trunk.id, peer]));
       findDigestPeers = readDigestNumbers(peers);
+      findAlikePeers = readAlikeNumbers(peers);
       peersThatName = peersByAddress(peers);
       for (const id of known.keys()) if (!byId.has(id)) known.delete(id);
     },
@@ -240,7 +267,10 @@ export function watchInboundPeers(options: {
       const { address } = source;
       if (request.method === 'INVITE' && toTagOf(request) === undefined) {
         const asked = digestPeersOf(request, source);
-        if (asked.length > 0 && !asked.some((peer) => isOf(peer, address))) return 'challenge';
+        const isOwn = (peer: Peer) => isOf(peer, address);
+        // Whose address it is, is asked first: nobody can have the callers of another trunk challenged by a number of his.
+        if (asked.length > 0 && !asked.some(isOwn) && !findAlikePeers(request, knows(address)).some(isOwn))
+          return 'challenge';
       }
       return knows(address) ? 'accept' : 'ignore';
     },
@@ -259,16 +289,7 @@ export function watchInboundPeers(options: {
       if (username !== undefined && !proven) return undefined;
       if (proven) challenges.prove(proven.id, source.address);
       const from = proven ? [proven] : peersAt(source.address).map(({ trunk }) => trunk);
-      for (const user of new Set(calledUsers(request))) {
-        const called = await calledOn(directory, from, user);
-        if (!called) continue;
-        const { number: to, workspaceId } = called;
-        const caller = readCaller(callerUser(request), countryOf(from), to);
-        const names = from.flatMap((trunk) => (trunk.workspaceId === workspaceId ? trunk.headersToAgent : []));
-        const said = saidOfCaller(request, names);
-        return { to, ...(caller !== undefined && { from: caller }), ...(said && { said }) };
-      }
-      return undefined;
+      return arrivedOn(directory, from, request);
     },
   };
 }
