@@ -7,10 +7,20 @@ test('a packet of a carrier costs the same however many trunks there are', () =>
   expectNoGrowth(
     async (others) => {
       const addressOf = (at: number) => `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`;
-      const trunks = Array.from({ length: others }, (_, at) => {
-        const trunk = { id: `trunk ${at}`, workspaceId: 'one', terminationUrl: 'sip.example', country: 'US' };
-        return { ...trunk, ipAllowlist: [addressOf(at)], digestNumbers: [] } as unknown as InboundTrunk;
-      });
+      const trunks = Array.from(
+        { length: others },
+        (_, at): InboundTrunk => ({
+          id: `trunk ${at}`,
+          workspaceId: 'one',
+          terminationUrl: 'sip.example',
+          transport: 'udp',
+          ipAllowlist: [addressOf(at)],
+          country: 'US',
+          headersToAgent: [],
+          digestNumbers: [],
+          alikeNumbers: [],
+        }),
+      );
       const peers = watchInboundPeers({
         directory: { trunks: async () => trunks, trunk: async () => undefined, numbersOf: async () => [] },
         locate: async () => [],
