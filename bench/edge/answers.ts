@@ -10,7 +10,6 @@ export const page = {
   ],
   page: 1,
   perPage: 20,
-  totalCount: 1,
   column: 'created_at' as const,
   order: 'desc' as const,
 };

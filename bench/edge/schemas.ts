@@ -21,7 +21,7 @@ export const listSchema = {
     200: {
       type: 'object',
       additionalProperties: false,
-      required: ['items', 'page', 'perPage', 'totalCount', 'column', 'order'],
+      required: ['items', 'page', 'perPage', 'column', 'order'],
       properties: {
         items: {
           type: 'array',
@@ -35,7 +35,6 @@ export const listSchema = {
         },
         page: count,
         perPage: count,
-        totalCount: count,
         column,
         order,
         searchText: text,

@@ -29,7 +29,6 @@ async function list() {
   try {
     const results: pg.QueryResult[] = [];
     for (const statement of statements) results.push(await client.query(statement));
-    const counted = results.at(-3)!.rows[0] as { count: number };
     const rows = results.at(-2)!.rows as DoNotCallRow[];
     const items = rows.map((row) => ({
       phoneNumber: `+${row.phone_number}`,
@@ -37,7 +36,7 @@ async function list() {
       ...(row.reason !== null && { reason: row.reason }),
       createdAt: row.created_at.toISOString(),
     }));
-    return { ...page, items, totalCount: counted.count };
+    return { ...page, items };
   } finally {
     client.release();
   }

@@ -83,7 +83,7 @@ export async function statementsOf(database: Database, workspaceId: string): Pro
     for (let time = 0; time < 3; time += 1) {
       sent.length = 0;
       await database.inWorkspace(workspaceId, (tx) =>
-        listDoNotCall(tx, { page: 1, perPage: 20, order: 'desc', searchText: undefined }),
+        listDoNotCall(tx, { page: 1, perPage: 20, order: 'desc', searchText: undefined, includeTotal: false }),
       );
     }
   } finally {

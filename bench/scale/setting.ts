@@ -17,7 +17,7 @@ export interface Setting {
   connectionString: string;
   owners: Owners;
   client: ReturnType<typeof createClient>;
-  get(path: string): Promise<{ nextCursor?: string; totalCount: number }>;
+  get(path: string): Promise<{ nextCursor?: string }>;
   /** Bytes of a row of each table, with its indexes. */
   rowBytes: Map<string, number>;
   /** Asks as the superuser, whose statements do not count. @returns the first row */
@@ -114,7 +114,7 @@ export async function startSetting(
     get: async (path) => {
       const answer = await fetch(`${baseUrl}${path}`, { headers: { 'X-API-Key': apiKey } });
       if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-      return (await answer.json()) as { nextCursor?: string; totalCount: number };
+      return (await answer.json()) as { nextCursor?: string };
     },
     ask,
     untilNone,

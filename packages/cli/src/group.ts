@@ -27,8 +27,10 @@ interface About {
   example: string;
 }
 
-/** A listing of the client: its first page where it is awaited, every entry where it is gone through. */
-type Listing<Row> = AsyncIterable<Row> & PromiseLike<{ totalCount: number }>;
+/** A listing of the client, as far as it is read here. */
+interface Listing<Row> {
+  pages(): AsyncIterable<{ items: Row[]; totalCount?: number; nextCursor?: string }>;
+}
 
 /** Adds a command that needs no server. */
 export function localCommand(parent: Command, io: Io, about: About, act: Act): Command {
@@ -136,12 +138,11 @@ export async function showList<Row>(
 ): Promise<void> {
   const limit = Number(options['limit']);
   if (!(limit >= 1)) throw usageFault('--limit takes a number from 1 on.');
-  const listing = read(Math.min(limit, LARGEST_PAGE));
-  const { totalCount } = await listing;
   const rows: Row[] = [];
-  for await (const row of listing) {
-    rows.push(row);
-    if (rows.length >= limit) break;
+  for await (const { items, totalCount, nextCursor } of read(Math.min(limit, LARGEST_PAGE)).pages()) {
+    rows.push(...items);
+    const isMore = rows.length > limit || nextCursor !== undefined;
+    if (rows.length >= limit) return screen.table(rows.slice(0, limit), columns, isMore, totalCount);
   }
-  screen.table(rows, columns, totalCount);
+  screen.table(rows, columns);
 }

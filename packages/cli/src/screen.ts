@@ -7,8 +7,8 @@ import { count, cut, wrap } from './text.ts';
 /** Where results go: in words and tables, or as JSON with `--json`. */
 export interface Screen {
   json: boolean;
-  /** Things of a kind. `total` is how many there are where these are but some. */
-  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], total?: number): void;
+  /** Things of a kind. `isMore` tells that these are but some, and `total` of how many, if that is known. */
+  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], isMore?: boolean, total?: number): void;
   /** One thing. */
   record(value: object): void;
   /** What has happened: a line for people, or its JSON in a line. */
@@ -47,11 +47,13 @@ export function createScreen(io: Io, json: boolean): Screen {
   };
   return {
     json,
-    table(rows, columns, total = rows.length) {
+    table(rows, columns, isMore = false, total) {
       if (json) return print(JSON.stringify(rows));
       if (rows.length === 0) return print('None.');
       table(rows, columns);
-      if (total > rows.length) print(style('dim', `${count(rows.length)} of ${count(total)}: --limit N shows more.`));
+      const shown =
+        total === undefined ? `The first ${count(rows.length)}` : `${count(rows.length)} of ${count(total)}`;
+      if (isMore) print(style('dim', `${shown}: --limit N shows more.`));
     },
     record: (value) =>
       print(...(json ? [JSON.stringify(value)] : recordLines(value as Record<string, unknown>, limit))),

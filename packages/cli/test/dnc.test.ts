@@ -13,6 +13,9 @@ describe('dnc', () => {
     expect(await listed('650555011')).toHaveLength(3);
     const { stdout: table } = await cli(['dnc', 'list', '--search-text', '6505550112']);
     expect(table).toMatch(/^\+16505550112 +opt_out +\S+ \S+ +Asked by mail/m);
+    const some = await cli(['dnc', 'list', '--search-text', '650555011', '--limit', '2']);
+    expect(some.stdout).toMatch(/^The first 2: --limit N shows more\.$/m);
+    expect((await cli(['dnc', 'list', '--search-text', '650555011', '--limit', '3'])).stdout).not.toContain('--limit');
     expect(await json('dnc', 'add', '+16505550112')).toEqual({ added: 0, alreadyListed: 1, rejected: [] });
     const off = await json('dnc', 'remove', '650 555 0112', '+1 650 555 0113', '--default-country', 'us');
     expect(off).toEqual({ removed: ['+16505550112', '+16505550113'], left: [] });

@@ -4,7 +4,7 @@ interface AnyPage {
   items: unknown[];
   page: number;
   perPage: number;
-  totalCount: number;
+  totalCount?: number;
   nextCursor?: string;
 }
 
@@ -25,7 +25,7 @@ export function listing<Page>(ask: (query: object) => Pending<unknown>, query: o
       const { items, nextCursor, perPage, page: at, totalCount } = answer as AnyPage;
       if (nextCursor !== undefined) asked = { cursor: nextCursor };
       // A server of version 0.1 knows pages only.
-      else if ('cursor' in asked || items.length === 0 || at * perPage >= totalCount) return;
+      else if ('cursor' in asked || items.length === 0 || !(at * perPage < totalCount!)) return;
       else asked = { ...start, page: at + 1 };
     }
   }

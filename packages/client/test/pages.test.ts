@@ -32,6 +32,14 @@ test('a listing follows the cursor to the page that has none, and says nothing b
   ]);
 });
 
+test('a listing that tells no total ends with the page that has no cursor', async () => {
+  const { totalCount: _, ...uncounted } = page(1, ['a', 'b']);
+  const { client, received } = await standIn(json(200, uncounted));
+  const seen: string[] = [];
+  for await (const delivery of client.webhooks.listDeliveries('whk_1')) seen.push(delivery.id);
+  expect([seen, received.length]).toEqual([['a', 'b'], 1]);
+});
+
 test('a walk goes on from a cursor that was kept', async () => {
   const { client, received } = await standIn(json(200, page(2, ['c'])));
   const query = { cursor: 'kept' };

@@ -11,7 +11,7 @@ afterAll(() => server.stop());
 
 const path = '/v1/audit-log';
 const list = async (query: object = {}, client = server.client) =>
-  (await client.GET(path, { params: { query } })).data!.data;
+  (await client.GET(path, { params: { query: { includeTotal: true, ...query } } })).data!.data;
 const optOut = (phoneNumbers: string[], client = server.client) =>
   client.POST('/v1/calls/do-not-call', { body: { phoneNumbers } });
 const resources = async (query: object) => (await list(query)).items.map(({ resourceId }) => resourceId);

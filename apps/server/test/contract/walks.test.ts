@@ -13,11 +13,13 @@ import { exampleRequest } from './example-request.ts';
 
 const document = forValidator(loadContract());
 const lists = operationsOf(document).filter(takesCursor);
+/** Lists that grow without end. */
+const uncounted = lists.filter(({ parameters }) => parameters.some(({ name }) => name === 'includeTotal'));
 
 interface Page {
   items: Partial<Record<'id' | 'roomId' | 'batchId' | 'phoneNumber' | 'version' | 'index' | 'createdAt', unknown>>[];
   page: number;
-  totalCount: number;
+  totalCount?: number;
   nextCursor?: string;
 }
 
@@ -174,7 +176,7 @@ async function walk(path: string, query: string, between: () => Promise<unknown>
   let page = await read(`${path}?${query}`);
   const { totalCount } = page;
   for (let number = 1; ; number += 1) {
-    expect(page).toMatchObject({ page: number, totalCount });
+    expect([page.page, page.totalCount]).toEqual([number, totalCount]);
     found.push(...page.items.map(nameOf));
     if (page.nextCursor === undefined) return found;
     await between();
@@ -192,6 +194,20 @@ describe.each(lists.map((operation) => [operation.id, operation] as const))('%s'
     expect(whole).not.toHaveProperty('nextCursor');
     const perPage = order === 'order=asc' ? 1 : 2;
     expect(await walk(path, `perPage=${perPage}&${order}`)).toEqual(whole.items.map(nameOf));
+  });
+
+  test('counts what is on all pages, of a list that grows without end only if asked', async () => {
+    const path = pathOf(example);
+    const { items } = await read(`${path}?perPage=100`);
+    const first = await read(`${path}?perPage=1${uncounted.includes(operation) ? '&includeTotal=true' : ''}`);
+    const next = await read(`${path}?cursor=${first.nextCursor}`);
+    expect([first.totalCount, next.totalCount]).toEqual([items.length, items.length]);
+    if (!uncounted.includes(operation)) return;
+    const { nextCursor, ...page } = await read(`${path}?perPage=1`);
+    for (const each of [page, await read(`${path}?cursor=${nextCursor}`)])
+      expect(each).not.toHaveProperty('totalCount');
+    const { status, body } = await ask(`${path}?cursor=${nextCursor}&includeTotal=true`);
+    expect([status, body]).toMatchObject([400, { details: [{ path: '/query/includeTotal' }] }]);
   });
 
   test('answers a cursor whose place is none of its rows with 400', async () => {
@@ -244,4 +260,18 @@ test('a filter and a search lead through the whole walk, and a page or another o
     expect([status, body]).toMatchObject([400, { code: 'invalid_request', details: [{ path: `/query/${name}` }] }]);
   }
   expect((await ask(`/v1/calls?cursor=${nextCursor}`)).body).toMatchObject({ details: [{ path: '/query/cursor' }] });
+});
+
+test('calls, runs, deliveries, the audit log, numbers, entries, recipients and contacts are the lists without end', () => {
+  expect(uncounted.map(({ id }) => id).sort()).toEqual([
+    'listAuditLog',
+    'listBatchRecipients',
+    'listCalls',
+    'listCampaignContacts',
+    'listContactListEntries',
+    'listDoNotCall',
+    'listRuns',
+    'listWebhookDeliveries',
+    'listWorkflowRuns',
+  ]);
 });

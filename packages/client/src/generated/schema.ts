@@ -2819,10 +2819,10 @@ export interface components {
          */
         PerPage: number;
         /**
-         * @description Entries on all pages together; in a walk by cursor, as many as there were at its first page.
+         * @description Entries on all pages together, only if `includeTotal` asked for it; in a walk by cursor, as many as there were at its first page.
          * @example 1
          */
-        TotalCount: number;
+        AskedTotalCount: number;
         /**
          * @description What to send as `cursor` for the page after this one; absent on the last. Read on so, each entry that was there from the first page on comes once, whatever is added or taken away meanwhile. Opaque: what is in it may change.
          * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
@@ -2849,7 +2849,7 @@ export interface components {
             items: components["schemas"]["DoNotCallEntry"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -3104,6 +3104,11 @@ export interface components {
             /** @description Signed URL to `PUT` the file to. Only in the answer that creates the list. */
             uploadUrl?: components["schemas"]["ContactListUploadUrl"];
         };
+        /**
+         * @description Entries on all pages together; in a walk by cursor, as many as there were at its first page.
+         * @example 1
+         */
+        TotalCount: number;
         /** @description A page of contact lists. */
         ContactListPage: {
             /** @description The contact lists of this page. */
@@ -3263,7 +3268,7 @@ export interface components {
             items: components["schemas"]["ContactListEntry"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -5376,7 +5381,7 @@ export interface components {
             items: components["schemas"]["CampaignContact"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -5867,7 +5872,7 @@ export interface components {
             items: components["schemas"]["Call"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -6660,7 +6665,7 @@ export interface components {
             items: components["schemas"]["AuditLogEntry"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -7728,7 +7733,7 @@ export interface components {
             items: components["schemas"]["WorkflowRun"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -8334,7 +8339,7 @@ export interface components {
             items: components["schemas"]["WebhookDelivery"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -8601,7 +8606,7 @@ export interface components {
             items: components["schemas"]["BatchRecipientState"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             /**
              * @description What the page is ordered by.
@@ -8988,6 +8993,11 @@ export interface components {
          */
         SearchTextParameter: string;
         /**
+         * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+         * @example true
+         */
+        IncludeTotal: boolean;
+        /**
          * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
          * @example order-7781
          */
@@ -9128,6 +9138,11 @@ export interface operations {
                  * @example berlin
                  */
                 searchText?: components["parameters"]["SearchTextParameter"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path?: never;
@@ -9510,6 +9525,11 @@ export interface operations {
                  * @example ruiz
                  */
                 searchText?: string;
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path: {
@@ -12059,6 +12079,11 @@ export interface operations {
                  * @example retry_later
                  */
                 reason?: components["schemas"]["CampaignContactReasonInput"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path: {
@@ -12550,6 +12575,11 @@ export interface operations {
                  * @example 2026-11-21T00:00:00.000Z
                  */
                 queuedBefore?: components["schemas"]["Timestamp"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path?: never;
@@ -13529,6 +13559,11 @@ export interface operations {
                  * @example 2026-11-21T00:00:00.000Z
                  */
                 createdBefore?: components["schemas"]["Timestamp"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path?: never;
@@ -14039,6 +14074,11 @@ export interface operations {
                  * @example patient-4711
                  */
                 concurrencyKey?: components["schemas"]["WorkflowConcurrencyKey"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path: {
@@ -14298,6 +14338,11 @@ export interface operations {
                  * @example patient-4711
                  */
                 concurrencyKey?: components["schemas"]["WorkflowConcurrencyKey"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path?: never;
@@ -15068,6 +15113,11 @@ export interface operations {
                  * @example call.ended
                  */
                 eventType?: components["schemas"]["WebhookEventTypeInput"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path: {
@@ -15372,6 +15422,11 @@ export interface operations {
                  * @example true
                  */
                 accepted?: boolean;
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path: {

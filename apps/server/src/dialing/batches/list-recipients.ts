@@ -65,7 +65,7 @@ export async function recipientPage(
       const { external_id: externalId } = contacts[at]!;
       return { index, contactId, ...(externalId !== null && { externalId }), accepted: true, ...state };
     }),
-    totalCount: query.totalCount ?? wanted.length,
+    totalCount: query.includeTotal === false ? undefined : (query.totalCount ?? wanted.length),
     end: isLast ? undefined : indexes.slice(-1),
   };
 }

@@ -20,6 +20,13 @@ test('a cursor leads to the page after, with the count of the first', () => {
   expect(pageAnswer(pageOf({}), { rows: ['a'], totalCount: 1 }, (row) => row)).not.toHaveProperty('nextCursor');
 });
 
+test('without a count a page tells none, nor does the next', () => {
+  const found = { rows: ['a'], totalCount: undefined, end: ['id'] };
+  const page = pageAnswer(pageOf({ includeTotal: false }), found, (row) => row);
+  expect(page).not.toHaveProperty('totalCount');
+  expect(pageOf({ cursor: page.nextCursor! })).toMatchObject({ totalCount: undefined, after: ['id'] });
+});
+
 test('a walk of a million pages stays within the numbers that pages have', () => {
   const found = { rows: [], totalCount: 1, end: ['id'] };
   const page = pageOf({ cursor: JSON.stringify([1_000_000, 1, 'id']) });

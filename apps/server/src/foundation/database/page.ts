@@ -13,6 +13,8 @@ export interface PageQuery {
   after?: readonly unknown[] | undefined;
   /** How many there were at the first page of a walk by cursor. */
   totalCount?: number | undefined;
+  /** False where a list that grows without end is not to be counted; lists that stay small are counted always. */
+  includeTotal?: boolean | undefined;
 }
 
 /** The page after which there are only pages of this number: the contract's largest. */
@@ -27,12 +29,14 @@ export const pageOf = (query: {
   perPage?: number;
   order?: 'asc' | 'desc';
   searchText?: string;
+  includeTotal?: boolean;
   cursor?: string;
 }): PageQuery => ({
   page: query.page ?? 1,
   perPage: query.perPage ?? 20,
   order: query.order ?? 'desc',
   searchText: query.searchText,
+  includeTotal: query.includeTotal,
   ...(query.cursor !== undefined && placeOf(query.cursor)),
 });
 
@@ -41,17 +45,18 @@ export const noCursor = () =>
   refuse([{ path: '/query/cursor', message: 'must be the nextCursor of a page of this list' }]);
 
 function placeOf(cursor: string): Pick<PageQuery, 'page' | 'totalCount' | 'after'> {
-  const [page, totalCount, ...after] = JSON.parse(cursor) as [number, number, ...unknown[]];
-  const areCounts = Number.isSafeInteger(page) && Number.isSafeInteger(totalCount);
+  const [page, counted, ...after] = JSON.parse(cursor) as [number, number | null, ...unknown[]];
+  const totalCount = counted ?? undefined;
+  const areCounts = [page, totalCount ?? 0].every(Number.isSafeInteger);
   const areValues = after.every((value) => typeof value === 'string' || typeof value === 'number');
-  if (!areCounts || page < 1 || page > LAST_PAGE || totalCount < 0 || !areValues) noCursor();
+  if (!areCounts || page < 1 || page > LAST_PAGE || totalCount! < 0 || !areValues) noCursor();
   return { page, totalCount, after };
 }
 
-/** The rows of a page, and how many there are on all pages. */
+/** The rows of a page, and how many there are on all pages, if that is asked. */
 export interface Page<R> {
   rows: R[];
-  totalCount: number;
+  totalCount: number | undefined;
   /** Where the page ends, if there is another: what its last row holds in the columns of the order. */
   end?: readonly unknown[] | undefined;
 }
@@ -73,7 +78,7 @@ export interface Listing<R> {
   totalCount?: number | undefined;
 }
 
-/** Reads a page, and counts what is on all pages, in one round trip; in a snapshot both are of one instant. */
+/** Reads a page, and counts what is on all pages if that is asked, in one round trip; in a snapshot both are of one instant. */
 export async function readPage<R>(tx: WorkspaceTx, query: PageQuery, listing: Listing<R>): Promise<Page<R>> {
   const { columns = sql`*`, from, where, search, order, around = (rows) => sql<R>`${rows}`, totalCount } = listing;
   const { searchText } = query;
@@ -121,17 +126,22 @@ export async function countedPage<R>(
   page: RawBuilder<R>,
   endOf: (row: R) => readonly unknown[],
 ): Promise<Page<R>> {
-  const counting = sql<{
-    count: number;
-  }>`select ${query.totalCount === undefined ? count : sql`null::bigint`} as count`;
-  const [counted, { rows }] = await together(tx, [counting, page]).catch((error: unknown) => {
+  const isCounted = query.totalCount === undefined && query.includeTotal !== false;
+  const counting = async () =>
+    isCounted
+      ? (await sql<{ count: number }>`select ${count} as count`.execute(tx.db)).rows[0]!.count
+      : query.totalCount;
+  const [totalCount, { rows }] = await together(tx, [counting, page]).catch((error: unknown) => {
     if (query.after && isDataFault(error)) noCursor();
     throw error;
   });
-  const totalCount = query.totalCount ?? counted.rows[0]!.count;
   const last = rows.length > query.perPage ? rows[query.perPage - 1] : undefined;
   return { rows: rows.slice(0, query.perPage), totalCount, end: last && endOf(last) };
 }
+
+/** Typed as if it were always there: the contract needs it of lists that are always counted, and these have it. */
+const countOf = (totalCount: number | undefined) =>
+  (totalCount === undefined ? {} : { totalCount }) as { totalCount: number };
 
 /** A page as it is answered, but for an envelope. `foundation/http/cursor.ts` makes the cursor opaque. */
 export const pageAnswer = <R, Item>(
@@ -142,7 +152,7 @@ export const pageAnswer = <R, Item>(
   items: rows.map((row) => present(row)),
   page,
   perPage,
-  totalCount,
+  ...countOf(totalCount),
   ...(end && { nextCursor: JSON.stringify([Math.min(page + 1, LAST_PAGE), totalCount, ...end]) }),
   column: 'created_at' as const,
   order,

@@ -142,7 +142,8 @@ test('lists, uploads and entries by page, order and text', async () => {
   const rest = await GET('/v1/calls/contact-lists/{id}/uploads', { params: { path, query: { searchText: 'h_1' } } });
   expect(rest.data!.items.map((upload) => upload.id)).toEqual([first.uploadID]);
 
-  const read = (query: object) => GET('/v1/calls/contact-lists/{id}/entries', { params: { path, query } });
+  const read = (query: object) =>
+    GET('/v1/calls/contact-lists/{id}/entries', { params: { path, query: { includeTotal: true, ...query } } });
   expect((await read({ perPage: 1, page: 2 })).data).toMatchObject({ totalCount: 2, items: [{ name: 'Ana Ruiz' }] });
   expect((await read({ searchText: 'ana r' })).data).toMatchObject({ totalCount: 1, items: [{ name: 'Ana Ruiz' }] });
   expect((await read({ searchText: '0102' })).data!.items.map((entry) => entry.phoneNumber)).toEqual(['+14155550102']);

@@ -349,7 +349,7 @@ describe('cancel', () => {
 
 describe('recipients', () => {
   const list = async (batchId: string, query: object = {}) => {
-    const params = { path: { batchId }, query };
+    const params = { path: { batchId }, query: { includeTotal: true, ...query } };
     const { data, error } = await client.GET(`${path}/{batchId}/recipients`, { params });
     if (!data) throw new Error(JSON.stringify(error));
     return data;

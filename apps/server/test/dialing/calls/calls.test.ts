@@ -125,7 +125,7 @@ describe('list and read', () => {
     expect(await list({ batchId: toId('bat', newUuid()) })).toEqual([]);
     expect(await list({ workflowRunId: toId('run', newUuid()) })).toEqual([]);
     const { data } = await client.GET('/v1/calls', {
-      params: { query: { campaignId: toId('cmp', campaignId), perPage: 1 } },
+      params: { query: { campaignId: toId('cmp', campaignId), perPage: 1, includeTotal: true } },
     });
     expect(data).toMatchObject({ totalCount: 3, page: 1, perPage: 1, column: 'created_at', order: 'desc' });
     expect(await read(first)).toMatchObject({
@@ -299,7 +299,7 @@ describe('every operation', () => {
     expect(await statuses(other, roomId)).toEqual([404, 404, 404]);
     expect(await statuses(client, unknown())).toEqual([404, 404, 404]);
     expect(await statuses(client, 'room_1')).toEqual([400, 400, 400]);
-    expect((await other.GET('/v1/calls')).data).toMatchObject({ items: [], totalCount: 0 });
+    expect((await other.GET('/v1/calls')).data).toMatchObject({ items: [] });
     expect((await client.GET('/v1/calls', { params: { query: { status: 'odd' as 'queued' } } })).response.status).toBe(
       400,
     );

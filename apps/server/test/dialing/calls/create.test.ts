@@ -242,7 +242,9 @@ test('calls are found by their own IDs, tags, agent, direction and several statu
   ];
   await untilOver(over.roomId);
   const found = async (query: object) => {
-    const { data } = await client.GET('/v1/calls', { params: { query: { order: 'asc', agentId, ...query } } });
+    const { data } = await client.GET('/v1/calls', {
+      params: { query: { order: 'asc', agentId, includeTotal: true, ...query } },
+    });
     expect(data!.totalCount).toBe(data!.items.length);
     return data!.items.map(({ roomId }) => roomId);
   };

@@ -272,10 +272,7 @@ describe('every operation', () => {
       totalContacts: 0,
       callsPerSecond: 0,
     });
-    expect((await client.GET('/v1/calls/campaigns/{id}/contacts', params(id))).data!.data).toMatchObject({
-      items: [],
-      totalCount: 0,
-    });
+    expect((await client.GET('/v1/calls/campaigns/{id}/contacts', params(id))).data!.data.items).toEqual([]);
     expect((await client.POST('/v1/calls/campaigns/{id}/preview', params(id))).data!.data).toMatchObject({
       callable: 1,
       leftOut: { do_not_call: 1 },

@@ -265,7 +265,7 @@ const dueAt = async (runId: string): Promise<Date | null> => {
 };
 
 const countIn = async (workflowId: string, status: 'completed' | 'failed') => {
-  const params = { path: { workflowId }, query: { status } };
+  const params = { path: { workflowId }, query: { status, includeTotal: true } };
   return (await server.client.GET('/v1/workflows/{workflowId}/runs', { params })).data!.data.totalCount;
 };
 

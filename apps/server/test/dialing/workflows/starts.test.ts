@@ -254,7 +254,7 @@ test('runs are listed by key and status, newest first', async () => {
   }
   for (const run of runs) await server.comesTo(run, 'waiting_schedule');
   const list = async (query: object) => {
-    const params = { path: { workflowId }, query };
+    const params = { path: { workflowId }, query: { includeTotal: true, ...query } };
     const { data } = await server.client.GET('/v1/workflows/{workflowId}/runs', { params });
     return data!.data;
   };
@@ -266,9 +266,7 @@ test('runs are listed by key and status, newest first', async () => {
   expect((await list({ searchText: 'LIST-' })).totalCount).toBe(2);
   expect((await list({ searchText: '%' })).totalCount).toBe(1);
   expect((await list({ status: 'completed' })).totalCount).toBe(0);
-  expect((await list({ status: ['completed', 'waiting_schedule', 'queued', 'running'] })).totalCount).toBe(
-    all.totalCount,
-  );
+  expect((await list({ status: ['completed', 'waiting_schedule', 'queued', 'running'] })).totalCount).toBe(3);
   expect((await list({ perPage: 1, page: 2, order: 'asc' })).items.map(({ id }) => id)).toEqual([runs[1]!.id]);
   const params = { path: { workflowId: toId('wf', newUuid()) } };
   expect((await server.client.GET('/v1/workflows/{workflowId}/runs', { params })).response.status).toBe(404);
@@ -280,7 +278,7 @@ test('a run is listed, read, followed and cancelled by its ID alone', async () =
   const { client } = server;
   const query = { concurrencyKey: 'by-id', status: ['waiting_schedule' as const, 'running' as const] };
   const listed = (await client.GET('/v1/workflow-runs', { params: { query } })).data!.data;
-  expect(listed).toMatchObject({ totalCount: 1, items: [{ id: run.id, currentNodeTitle: 'later' }] });
+  expect(listed.items).toMatchObject([{ id: run.id, currentNodeTitle: 'later' }]);
   const params = { path: { runId: run.id } };
   const read = (await client.GET('/v1/workflow-runs/{runId}', { params })).data!.data;
   expect(read).toMatchObject({ id: run.id, steps: [{ nodeId: 'later' }] });

@@ -328,8 +328,8 @@ test('a page of opt-outs reads as many as it shows, first and next, of however m
       database.inSnapshot(workspaceId, (tx) => listDoNotCall(tx, { page: 1, perPage: 20, order: 'desc', ...page }));
     await optOuts(1, 100);
     const pages = async () => {
-      const { rows, end } = await read({});
-      expect((await read({ after: end! })).rows[0]!.created_at.getTime()).toBeLessThan(
+      const { rows, end } = await read({ includeTotal: false });
+      expect((await read({ includeTotal: false, after: end! })).rows[0]!.created_at.getTime()).toBeLessThan(
         rows.at(-1)!.created_at.getTime(),
       );
     };
@@ -340,6 +340,7 @@ test('a page of opt-outs reads as many as it shows, first and next, of however m
     await pages();
     const statements = [...asked].filter(([, { text }]) => text.includes('order by created_at'));
     expect(statements).toHaveLength(2);
+    expect([...asked.values()].filter(({ text }) => text.includes('count(*)'))).toEqual([]);
     for (const [name, statement] of statements) {
       const { pages: read, plan } = await costOf(database, name, statement);
       expect(read, plan).toBeLessThan(60);

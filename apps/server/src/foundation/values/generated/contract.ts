@@ -2822,10 +2822,10 @@ export interface components {
          */
         PerPage: number;
         /**
-         * @description Entries on all pages together; in a walk by cursor, as many as there were at its first page.
+         * @description Entries on all pages together, only if `includeTotal` asked for it; in a walk by cursor, as many as there were at its first page.
          * @example 1
          */
-        TotalCount: number;
+        AskedTotalCount: number;
         /**
          * @description What to send as `cursor` for the page after this one; absent on the last. Read on so, each entry that was there from the first page on comes once, whatever is added or taken away meanwhile. Opaque: what is in it may change.
          * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
@@ -2854,7 +2854,7 @@ export interface components {
             items: components["schemas"]["DoNotCallEntry"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -3123,6 +3123,11 @@ export interface components {
             /** @description Signed URL to `PUT` the file to. Only in the answer that creates the list. */
             uploadUrl?: components["schemas"]["ContactListUploadUrl"];
         };
+        /**
+         * @description Entries on all pages together; in a walk by cursor, as many as there were at its first page.
+         * @example 1
+         */
+        TotalCount: number;
         /** @description A page of contact lists. */
         ContactListPage: {
             /** @description The contact lists of this page. */
@@ -3256,7 +3261,7 @@ export interface components {
             items: components["schemas"]["ContactListEntry"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -5224,7 +5229,7 @@ export interface components {
             items: components["schemas"]["CampaignContact"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -5690,7 +5695,7 @@ export interface components {
             items: components["schemas"]["Call"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -6424,7 +6429,7 @@ export interface components {
             items: components["schemas"]["AuditLogEntry"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -7148,7 +7153,7 @@ export interface components {
             items: components["schemas"]["WorkflowRun"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -7727,7 +7732,7 @@ export interface components {
             items: components["schemas"]["WebhookDelivery"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             column: components["schemas"]["PageColumn"];
             order: components["schemas"]["PageOrder"];
@@ -7990,7 +7995,7 @@ export interface components {
             items: components["schemas"]["BatchRecipientState"][];
             page: components["schemas"]["Page"];
             perPage: components["schemas"]["PerPage"];
-            totalCount: components["schemas"]["TotalCount"];
+            totalCount?: components["schemas"]["AskedTotalCount"];
             nextCursor?: components["schemas"]["NextCursor"];
             /**
              * @description What the page is ordered by.
@@ -8392,6 +8397,11 @@ export interface components {
          */
         SearchTextParameter: string;
         /**
+         * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+         * @example true
+         */
+        IncludeTotal: boolean;
+        /**
          * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
          * @example order-7781
          */
@@ -8532,6 +8542,11 @@ export interface operations {
                  * @example berlin
                  */
                 searchText?: components["parameters"]["SearchTextParameter"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path?: never;
@@ -8914,6 +8929,11 @@ export interface operations {
                  * @example ruiz
                  */
                 searchText?: string;
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path: {
@@ -11463,6 +11483,11 @@ export interface operations {
                  * @example retry_later
                  */
                 reason?: components["schemas"]["CampaignContactReason"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path: {
@@ -11954,6 +11979,11 @@ export interface operations {
                  * @example 2026-11-21T00:00:00.000Z
                  */
                 queuedBefore?: components["schemas"]["Timestamp"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path?: never;
@@ -12933,6 +12963,11 @@ export interface operations {
                  * @example 2026-11-21T00:00:00.000Z
                  */
                 createdBefore?: components["schemas"]["Timestamp"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path?: never;
@@ -13443,6 +13478,11 @@ export interface operations {
                  * @example patient-4711
                  */
                 concurrencyKey?: components["schemas"]["WorkflowConcurrencyKey"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path: {
@@ -13702,6 +13742,11 @@ export interface operations {
                  * @example patient-4711
                  */
                 concurrencyKey?: components["schemas"]["WorkflowConcurrencyKey"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path?: never;
@@ -14472,6 +14517,11 @@ export interface operations {
                  * @example call.ended
                  */
                 eventType?: components["schemas"]["WebhookEventType"];
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path: {
@@ -14776,6 +14826,11 @@ export interface operations {
                  * @example true
                  */
                 accepted?: boolean;
+                /**
+                 * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
+                 * @example true
+                 */
+                includeTotal?: components["parameters"]["IncludeTotal"];
             };
             header?: never;
             path: {
