@@ -45,6 +45,7 @@ const types: Record<string, string> = {
   boolean: 'boolean',
   bytea: 'Buffer',
   date: 'string',
+  inet: 'string',
   'double precision': 'number',
   integer: 'number',
   numeric: 'string | number',

@@ -26,6 +26,7 @@ import type { SimulatorTime } from './lines/telephony/simulator/time.ts';
 import { postgresCallStore } from './lines/telephony/sip/call-store.ts';
 import { openSipGateway } from './lines/telephony/sip/sip-gateway.ts';
 import { type OpenTrunkProber, openTrunkProber } from './lines/telephony/sip/trunk-prober.ts';
+import { grantedAddresses } from './lines/trunks/granted-addresses.ts';
 import { inboundTrunks } from './lines/trunks/inbound-trunks.ts';
 import { registeredTrunks } from './lines/trunks/registered-trunks.ts';
 import { fileWitness } from './platform/installation/file-witness.ts';
@@ -144,6 +145,7 @@ async function openSip({
     trunkNames: { resolver: createSystemResolver(nameServers && { servers: nameServers }), turns },
     resolveAgent: agents.resolve,
     brief,
+    granted: grantedAddresses(database),
     inbound: inboundTrunks({ database, secrets, log }),
     registered: registeredTrunks({ database, secrets, clock, log }),
     leaseSeconds: config.leaseSeconds,

@@ -43,6 +43,7 @@ export function featuresOf({ config, database, clock, log }: Parts, services: Se
     phoneNumbers: {
       ...common,
       ...{ agents, guard, trunkGuard, markets: services.markets, prober: services.prober },
+      callsOut: config.sipHost !== undefined,
       onReleased: leavePool,
       onTurned: recordTurned,
     },

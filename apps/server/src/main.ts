@@ -7,6 +7,7 @@ import { examine } from './commands/doctor/examine.ts';
 import { type Finding, lineOf, mend } from './commands/doctor/finding.ts';
 import { MoveRefused, moveNumber } from './commands/move-number.ts';
 import { rotateKey } from './commands/rotate-key.ts';
+import { GrantRefused, grantTrunks, listGrants, revokeTrunks } from './commands/trunk-grants.ts';
 import { openWitnesses, simulatedProviders } from './compose-adapters.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Database } from './foundation/database/database.ts';
@@ -40,12 +41,26 @@ const USAGE = `${COMMAND} [command]
   move-number    Make a number another workspace's, where both say that it is theirs.
                  --number +14155550100
                  --workspace NAME  (whose it is from then on)
+  trunks grant   Let a workspace call an address, and be called from there: from the second workspace on each needs it.
+                 --workspace NAME
+                 --address ADDRESS (a host, an IP address, or a network such as 203.0.113.0/24)
+                 --by-name         (the carrier tells its customers by name or password: others may have it too)
+  trunks revoke  Take that back.
+                 --workspace NAME
+                 --address ADDRESS
+  trunks grants  List what is granted.
   rotate-key     Encrypt all secrets under ENCRYPTION_KEY that are under ENCRYPTION_KEY_SECOND.
                  --dry-run         (only counts them)
   stop           Stop the embedded database of DATA_DIR.
 
 Settings come from the environment; docs/operations.md lists them.
 `;
+
+/** Those that need the database. */
+const COMMANDS = [
+  ...['migrate', 'keys create', 'confirm-restore', 'move-number', 'rotate-key'],
+  ...['trunks grant', 'trunks revoke', 'trunks grants'],
+];
 
 /** A process that has not ended by then is ended. */
 const HARD_DEADLINE_MS = 10_000;
@@ -55,6 +70,8 @@ const options = {
   name: { type: 'string', default: 'Made by keys create' },
   permissions: { type: 'string', default: '*' },
   number: { type: 'string', default: '' },
+  address: { type: 'string', default: '' },
+  'by-name': { type: 'boolean', default: false },
   'dry-run': { type: 'boolean', default: false },
   called: { type: 'string' },
   column: { type: 'string' },
@@ -70,8 +87,7 @@ async function main(): Promise<void> {
   const log = await openLog(config);
   if (command === 'serve') return serve(config, log);
   if (command === 'stop') return stopEmbeddedPostgres(config.dataDir);
-  if (!['migrate', 'keys create', 'confirm-restore', 'move-number', 'rotate-key'].includes(command))
-    throw new ConfigError(`Unknown command: ${command}\n\n${USAGE}`);
+  if (!COMMANDS.includes(command)) throw new ConfigError(`Unknown command: ${command}\n\n${USAGE}`);
   const permissions = command === 'keys create' ? permissionsNamed(values.permissions) : [];
   const needsKeys = command === 'confirm-restore' || command === 'rotate-key';
   const keys = needsKeys ? await findEncryptionKeys(config) : undefined;
@@ -81,6 +97,7 @@ async function main(): Promise<void> {
     if (command === 'confirm-restore') return print(await confirm(config, database, values));
     if (command === 'rotate-key') return print(await rotate(database, keys, values['dry-run']));
     if (command === 'move-number') return print(await move(database, values));
+    if (command.startsWith('trunks ')) return print(await trunks(database, command, values));
     print(`${await createKey(database, systemClock, { ...values, permissions })}\n`);
   } finally {
     await database.close();
@@ -152,6 +169,27 @@ interface ConfirmValues {
   'dry-run': boolean;
   called?: string | undefined;
   column?: string | undefined;
+}
+
+/** Grants and revokes addresses of trunks, and says what comes of it. */
+async function trunks(
+  database: Database,
+  command: string,
+  { workspace, address, 'by-name': byName }: { workspace: string; address: string; 'by-name': boolean },
+): Promise<string> {
+  const now = systemClock.now();
+  try {
+    if (command === 'trunks grants') return (await listGrants(database)).map((line) => `${line}\n`).join('');
+    if (command === 'trunks revoke') {
+      await revokeTrunks(database, { workspace, address }, now);
+      return `${address} is not ${workspace}'s to call any more. Trunks of it that name it are paused in a moment.\n`;
+    }
+    const ips = await grantTrunks(database, { workspace, address, byName }, now);
+    const alone = ips.length > 0 ? ` It alone may call ${ips.join(', ')}.` : '';
+    return `${workspace} may call ${address}.${alone}\n`;
+  } catch (error) {
+    throw error instanceof GrantRefused ? new ConfigError(error.message) : error;
+  }
 }
 
 /** Moves a number, and says what comes next. */

@@ -34,6 +34,8 @@ export interface Core {
   open(target: Target): Promise<Flow>;
   /** @param asker on whose behalf the DNS is asked; by default that of whom this core was made for */
   locate(uri: string | SipUri, transport?: TransportName, asker?: string): Promise<Target[]>;
+  /** The same for what begins there: only targets that may be reached on that behalf. Rejects with `not_granted` if there is none. */
+  locateGranted(uri: string | SipUri, transport?: TransportName, asker?: string): Promise<Target[]>;
   /** Hears of an exception that a user's function threw. */
   report(error: unknown): void;
 }

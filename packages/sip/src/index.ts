@@ -13,6 +13,7 @@ export { type CallIdentifiers, deriveIdentifiers } from './identifiers.ts';
 export type { IncomingCall, ResponseOptions } from './incoming-call.ts';
 export type { InviteOptions } from './invite-request.ts';
 export { createLadder, type Ladder, type LadderEntry, redacted } from './ladder.ts';
+export { locate } from './locate.ts';
 export {
   addressIn,
   callIdOf,

@@ -107,7 +107,7 @@ export class OutgoingCall implements Call, Running {
     const { to, transport, outboundProxy, targets, ringTimeoutMs } = this.#options;
     if (ringTimeoutMs)
       this.#ringing = this.#core.timers.after(ringTimeoutMs, () => this.#giveUp({ by: 'ring_timeout' }));
-    this.#targets = [...(targets ?? (await this.#core.locate(outboundProxy ?? to, transport)))];
+    this.#targets = [...(targets ?? (await this.#core.locateGranted(outboundProxy ?? to, transport)))];
     await this.#placeAtNext(new TransportError('dns', 'There is no target.'));
   }
 

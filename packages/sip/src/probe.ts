@@ -34,6 +34,7 @@ export interface ProbeReport {
     | 'invalid'
     | 'dns'
     | 'not_allowed'
+    | 'not_granted'
     | 'refused'
     | 'timeout'
     | 'unreachable'
@@ -59,10 +60,11 @@ export async function probe(core: Core, options: ProbeOptions): Promise<ProbeRep
   let targets: readonly Target[];
   try {
     uri = parseUri(options.uri);
-    targets = options.targets ?? (await core.locate(options.outboundProxy ?? options.uri, options.transport));
+    targets = options.targets ?? (await core.locateGranted(options.outboundProxy ?? options.uri, options.transport));
   } catch (error) {
     if (error instanceof SipSyntaxError) return { reachability: 'invalid', credentials, message: error.message };
-    if (error instanceof TransportError) return { reachability: 'dns', credentials, message: error.message };
+    if (error instanceof TransportError)
+      return { reachability: reachabilityOf(error), credentials, message: error.message };
     throw error;
   }
   let report: ProbeReport = { reachability: 'dns', credentials, message: 'There is no target.' };
@@ -163,7 +165,6 @@ function ask(
   return exchange(core, flow, make, digest, options.timeoutMs ?? TIMEOUT_MS);
 }
 
+const named = ['refused', 'timeout', 'tls', 'not_allowed', 'not_granted', 'dns'] as const;
 const reachabilityOf = ({ code }: TransportError): ProbeReport['reachability'] =>
-  code === 'refused' || code === 'timeout' || code === 'tls' || code === 'not_allowed' || code === 'dns'
-    ? code
-    : 'unreachable';
+  named.find((each) => each === code) ?? 'unreachable';

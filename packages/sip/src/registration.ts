@@ -124,7 +124,7 @@ export class Registration implements Running {
   async #send(expires: number): Promise<Exchanged> {
     const { registrar, address, transport, outboundProxy, contactUser } = this.#options;
     let last: Exchanged | undefined;
-    for (const target of await this.#core.locate(outboundProxy ?? registrar, transport)) {
+    for (const target of await this.#core.locateGranted(outboundProxy ?? registrar, transport)) {
       try {
         const flow = await this.#core.open(target);
         const user = contactUser ?? parseUri(address).user;

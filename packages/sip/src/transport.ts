@@ -12,10 +12,11 @@ export interface Target {
   serverName?: string;
 }
 
-/** Why a message could not be handed over. `dns` and `not_allowed` come from choosing the target, the rest from sockets. */
+/** Why a message could not be handed over. `dns`, `not_allowed` and `not_granted` come from choosing the target, the rest from sockets. */
 export type TransportErrorCode =
   | 'dns'
   | 'not_allowed'
+  | 'not_granted'
   | 'unsupported'
   | 'refused'
   | 'timeout'

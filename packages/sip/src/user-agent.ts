@@ -19,8 +19,9 @@ import type { StoredDialog } from './stored-dialog.ts';
 import { SipSyntaxError } from './syntax.ts';
 import { standardTimers, Timers, type TimerValues } from './timers.ts';
 import { Transactions } from './transactions.ts';
-import type { Flow, Received, Target, TransportName } from './transport.ts';
+import { type Flow, type Received, type Target, TransportError, type TransportName } from './transport.ts';
 import { openTransports, type TransportOptions } from './transports.ts';
+import { bareHost, parseUri } from './uri.ts';
 import { createWire } from './wire.ts';
 
 export interface UserAgentOptions extends TransportOptions {
@@ -47,6 +48,8 @@ export interface UserAgentOptions extends TransportOptions {
   resolver?: Resolver;
   /** When each question to the DNS begins; at once by default. One that may not in 4 seconds is a failure, `dns`. */
   turns?: Turns;
+  /** Picks the targets that may be reached on somebody's behalf; by default all. If it leaves none, that is a failure, `not_granted`. */
+  grant?: (asker: string, host: string, targets: Target[]) => Promise<Target[]>;
   clock?: Clock;
   random?: Random;
   /** T1, T2 and T4, where those of RFC 3261 don't fit. */
@@ -65,7 +68,7 @@ export interface UserAgent {
   probe(options: ProbeOptions): Promise<ProbeReport>;
   /** Ends a call that another process has stored: by CANCEL, or by BYE. */
   endStored(stored: StoredDialog, options?: EndStoredOptions): Promise<StoredEnd>;
-  /** Where a URI leads (RFC 3263). Rejects with a `TransportError`. @param asker on whose behalf the DNS is asked */
+  /** Where a URI leads (RFC 3263), as far as `grant` lets it. Rejects with a `TransportError`. @param asker on whose behalf */
   locate(uri: string, transport?: TransportName, asker?: string): Promise<Target[]>;
   /** How much is held at the moment. */
   counts(): { calls: number; dialogs: number; transactions: number; timers: number };
@@ -116,10 +119,22 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     running: new Set(),
     open: (target) => transports.open(target),
     locate: (uri, transport, asker = '') => locate(uri, transport, resolverOf(asker), random),
+    async locateGranted(uri, transport, asker = '') {
+      const targets = await core.locate(uri, transport, asker);
+      if (!options.grant || asker === '') return targets;
+      const { host } = typeof uri === 'string' ? parseUri(uri) : uri;
+      const granted = await options.grant(asker, bareHost(host), targets);
+      if (granted.length > 0) return granted;
+      throw new TransportError('not_granted', `${host} is not granted to the workspace.`);
+    },
     report,
   };
   /** The same, whose names are all asked for on somebody's behalf. */
-  const coreOf = (asker = ''): Core => ({ ...core, locate: (uri, transport) => core.locate(uri, transport, asker) });
+  const coreOf = (asker = ''): Core => ({
+    ...core,
+    locate: (uri, transport) => core.locate(uri, transport, asker),
+    locateGranted: (uri, transport) => core.locateGranted(uri, transport, asker),
+  });
   const receiver = new RequestReceiver(core, {
     admit: options.admit ?? (() => 'accept'),
     digest: options.authentication && new DigestServer(options.authentication, random.bytes(32), clock),
@@ -147,7 +162,7 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     register: (registration) => new Registration(coreOf(registration.asker), registration),
     probe: (what) => probe(coreOf(what.asker), what),
     endStored: (stored, how) => endStored(coreOf(how?.asker), stored, how),
-    locate: core.locate,
+    locate: core.locateGranted,
     counts: () => ({
       calls: core.running.size,
       dialogs: core.dialogs.size,

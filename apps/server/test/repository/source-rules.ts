@@ -39,7 +39,7 @@ const layers = [
   ['http', 'retention', 'metrics'],
   [
     ...['compose', 'compose-adapters', 'compose-engine', 'compose-features', 'compose-operations', 'compose-owners'],
-    ...['compose-services', 'confirm-restore', 'move-number', 'rotate-key'],
+    ...['compose-services', 'confirm-restore', 'move-number', 'rotate-key', 'trunk-grants'],
   ],
   ['server', 'doctor'],
   ['announce'],

@@ -22,6 +22,7 @@ const faults: Record<CheckReason, string> = {
   tls_failure: 'makes no TLS connection. Look at its certificate, at SIP_TLS_CA_FILE, and whether it speaks TLS there.',
   credentials_rejected: 'rejects the username or password. Set them anew.',
   unreadable: 'has a password that can not be decrypted. Was ENCRYPTION_KEY changed?',
+  not_granted: 'has an address that is not granted to its workspace. If it is meant: trunkline-server trunks grant.',
   not_allowed: 'has an address that is not allowed. Name it in SIP_ALLOWED_ADDRESSES if it is meant.',
 };
 
@@ -51,7 +52,7 @@ async function checkTrunk(row: TrunkRow, opened: Opened, prober: TrunkProber): P
   if (row.reason === 'requested') return note('trunk', `${name} was paused on request, and was not asked.`);
   if (row.reason !== null && !endsByCheck(row.reason))
     return mend('trunk', `${name} was paused since calls failed (${row.reason}). Mend that, and resume it.`);
-  const verdict = await askTrunk(opened, prober, row);
+  const verdict = await askTrunk({ ...opened, callsOut: true }, prober, row);
   if (!verdict?.valid) return mend('trunk', `${name} ${faults[verdict?.reason ?? 'unchecked']}`);
   if (row.probe === 'none') return note('trunk', `${name} is not asked, as its \`probe\` says.`);
   return ok('trunk', `${name} answers.`);

@@ -6,7 +6,7 @@ export interface TrunkProbe {
   valid: boolean;
   reachable: boolean;
   credentials: 'verified' | 'rejected' | 'unverified' | 'not_given';
-  reason: 'ok' | 'simulated' | 'unreachable' | 'credentials_rejected' | 'tls_failure' | 'dns_failure';
+  reason: 'ok' | 'simulated' | 'unreachable' | 'credentials_rejected' | 'tls_failure' | 'dns_failure' | 'not_granted';
   /** Milliseconds from request to answer. */
   rttMs?: number;
 }

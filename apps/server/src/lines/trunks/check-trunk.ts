@@ -6,6 +6,7 @@ import type { TrunkProbe, TrunkProber } from '../telephony/trunk-prober.ts';
 import type { TrunkDeps } from './deps.ts';
 import { changeTrunk, lockTrunk, moveTrunk, recordTrunk } from './store.ts';
 import { type CheckReason, endsByCheck, isReachedAlike, type TrunkRow, trunkOf } from './trunk.ts';
+import { isUngranted } from './trunk-grants.ts';
 import { trunkFaults } from './trunk-settings.ts';
 
 /** How long a trunk may take to answer a check, in milliseconds, unless configured. */
@@ -75,11 +76,13 @@ const probe = (deps: TrunkDeps, row: TrunkRow) => askTrunk(deps, deps.prober, ro
 
 /** What a trunk answers, with nothing written; nothing where it could not be asked. */
 export async function askTrunk(
-  deps: Pick<TrunkDeps, 'trunkGuard' | 'secrets' | 'log' | 'trunkCheckMs'>,
+  deps: Pick<TrunkDeps, 'database' | 'trunkGuard' | 'secrets' | 'log' | 'trunkCheckMs' | 'callsOut'>,
   prober: TrunkProber | undefined,
   row: TrunkRow,
 ): Promise<TrunkVerdict | undefined> {
   if (trunkFaults(row, deps.trunkGuard).length > 0) return failed('not_allowed', row);
+  if (deps.callsOut && (await deps.database.inWorkspace(row.workspace_id, (tx) => isUngranted(tx, row))))
+    return failed('not_granted', row);
   const trunk = readTrunk(deps, row);
   if (!trunk) return failed('unreadable', row);
   if (!prober) return failed('no_prober', row);

@@ -16,6 +16,7 @@ import {
   type TrunkIdentity,
 } from './store.ts';
 import { textFaults } from './trunk-faults.ts';
+import { judgeNamed } from './trunk-grants.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
 
 type Body = components['schemas']['CreateTrunk'];
@@ -41,6 +42,7 @@ export async function createTrunk(
     const made = await insertTrunk(tx, { ...columns, id, termination_url, transport, ...times });
     if (!made)
       throw await trunkTaken(tx, { terminationUrl: termination_url, transport, username: body.username ?? null });
+    await judgeNamed(tx, made, { path: '/body', asks: deps.callsOut, now });
     if (await hasTooManyTrunks(tx)) throw new ServiceError('limit_reached', TOO_MANY_TRUNKS);
     await recordTrunk(tx, id, now, auditOf('trunk.created', 'trunk', toId('trk', id)));
     return made;

@@ -13,6 +13,8 @@ export interface TrunkDeps {
   secrets: Secrets;
   /** Judges where trunks lead. */
   trunkGuard: HostGuard;
+  /** Whether calls leave the machine, so that addresses must be granted. */
+  callsOut: boolean;
   /** Asks trunks; undefined if nothing here can. */
   prober: TrunkProber | undefined;
   /** How long a trunk may take to answer a check, in milliseconds; 5 s by default. */

@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database } from '../../foundation/database/database.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
-import type { InboundDirectory, OwnedNumber } from '../telephony/sip/inbound-peers.ts';
+import type { InboundDirectory, InboundTrunk, OwnedNumber } from '../telephony/sip/inbound-peers.ts';
 import { readTrunk } from './check-trunk.ts';
 import { readTrunks } from './store.ts';
 import { given, type TrunkRow } from './trunk.ts';
+import { type Named, ungranted } from './trunk-grants.ts';
 
 /** The trunks and numbers of all workspaces, for calls that arrive, and for calls that another server has placed. */
 export const inboundTrunks = ({
@@ -18,9 +19,9 @@ export const inboundTrunks = ({
   log: Logger;
 }): InboundDirectory => ({
   async trunks() {
-    const [trunks, numbers, alike] = await database.inEngine(({ db }) =>
+    const [trunks, numbers, alike, grants] = await database.inEngine(({ db }) =>
       Promise.all([
-        sql<TrunkRow>`
+        sql<Row>`
           select workspace_id, id, termination_url, transport, outbound_proxy, ip_allowlist, country, headers_to_agent,
             coalesce(auth_username, username) as username from trunks`.execute(db),
         sql<{ trunk_id: string; numbers: string[] }>`
@@ -36,21 +37,21 @@ export const inboundTrunks = ({
           select n.trunk_id, array_agg(n.phone_number) as numbers from digest d
           join phone_numbers n on right(n.phone_number, 6) = d.ending and n.status = 'active'
           where n.trunk_id is not null group by n.trunk_id`.execute(db),
+        // Nothing if no address needs a grant.
+        sql<{ workspace_id: string | null; addresses: string[] }>`
+          select g.workspace_id, array_agg(g.address) as addresses from installation i
+          left join trunk_grants g on true where i.trunks_granted_since is not null group by g.workspace_id`.execute(
+          db,
+        ),
       ]),
     );
     const digestNumbers = new Map(numbers.rows.map((row) => [row.trunk_id, row.numbers]));
     const alikeNumbers = new Map(alike.rows.map((row) => [row.trunk_id, row.numbers]));
-    return trunks.rows.map((row) => ({
-      workspaceId: row.workspace_id,
-      id: row.id,
-      terminationUrl: row.termination_url,
-      transport: row.transport,
-      ipAllowlist: row.ip_allowlist,
-      headersToAgent: row.headers_to_agent,
-      digestNumbers: digestNumbers.get(row.id) ?? [],
-      alikeNumbers: alikeNumbers.get(row.id) ?? [],
-      ...given({ outboundProxy: row.outbound_proxy, country: row.country, digestUsername: row.username }),
-    }));
+    const granted = new Map(grants.rows.map((row) => [row.workspace_id, row.addresses]));
+    return trunks.rows.flatMap((trunk) => {
+      const row = granted.size === 0 ? trunk : asGranted(trunk, granted.get(trunk.workspace_id) ?? []);
+      return row ? shape(row, digestNumbers, alikeNumbers) : [];
+    });
   },
 
   async trunk({ workspaceId, trunkId }) {
@@ -69,3 +70,25 @@ export const inboundTrunks = ({
     return rows;
   },
 });
+
+type Row = Named & Pick<TrunkRow, 'workspace_id' | 'id' | 'transport' | 'country' | 'headers_to_agent' | 'username'>;
+type NumbersOf = ReadonlyMap<string, string[]>;
+
+const shape = (row: Row, digestNumbers: NumbersOf, alikeNumbers: NumbersOf): InboundTrunk => ({
+  workspaceId: row.workspace_id,
+  id: row.id,
+  terminationUrl: row.termination_url,
+  transport: row.transport,
+  ipAllowlist: row.ip_allowlist,
+  headersToAgent: row.headers_to_agent,
+  digestNumbers: digestNumbers.get(row.id) ?? [],
+  alikeNumbers: alikeNumbers.get(row.id) ?? [],
+  ...given({ outboundProxy: row.outbound_proxy, country: row.country, digestUsername: row.username }),
+});
+
+/** A trunk with those callers that its workspace is granted; nothing if whom it calls is another's. */
+function asGranted(trunk: Row, granted: readonly string[]): Row | undefined {
+  const missing = ungranted(trunk, granted).map(({ field }) => field);
+  if (missing.includes('terminationUrl') || missing.includes('outboundProxy')) return undefined;
+  return { ...trunk, ip_allowlist: trunk.ip_allowlist.filter((_entry, at) => !missing.includes(`ipAllowlist/${at}`)) };
+}

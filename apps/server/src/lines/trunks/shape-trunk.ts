@@ -26,6 +26,8 @@ export const reasonTexts: Record<TrunkReason, string> = {
   credentials_rejected: 'The trunk rejected the username or password.',
   unreadable: 'The stored password of the trunk cannot be read. Set it again.',
   not_allowed: 'The address of the trunk, or a text of it, is not one that the server takes. Change it.',
+  not_granted:
+    'An address of the trunk is not granted to this workspace. Ask the operator of the server: trunkline-server trunks grant.',
   no_prober: 'No provider is configured that places calls through trunks.',
   capacity:
     'The trunk had no room for calls; they go over it more slowly. Set maxChannels and callsPerSecond to what the carrier allows.',

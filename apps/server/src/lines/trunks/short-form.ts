@@ -15,13 +15,14 @@ import {
 } from './store.ts';
 import { passwordPlace, type TrunkRow } from './trunk.ts';
 import { textFaults } from './trunk-faults.ts';
+import { judgeNamed, namesOthers } from './trunk-grants.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
 import { writeTrunk } from './update-trunk.ts';
 
 type ShortForm = components['schemas']['UpdateSipConfig'] & { terminationUrl: string };
 /** What of it a trunk that is there takes over. */
 type Brought = { [K in keyof ShortForm]?: ShortForm[K] | undefined };
-type Deps = Pick<TrunkDeps, 'secrets' | 'trunkGuard' | 'onTurned'>;
+type Deps = Pick<TrunkDeps, 'secrets' | 'trunkGuard' | 'callsOut' | 'onTurned'>;
 
 /** A trunk that a number names in short, where the number is on none, or on this one. */
 interface Named {
@@ -73,6 +74,7 @@ export async function trunkNamed(
     transport: transport as TrunkRow['transport'],
   });
   if (made) {
+    await judgeNamed(tx, made, { path: '/body/sipConfig', asks: deps.callsOut, now });
     if (await hasTooManyTrunks(tx)) refuse([{ path: '/body/sipConfig', message: TOO_MANY_TRUNKS }]);
     await recordTrunk(tx, id, now);
     return made;
@@ -105,6 +107,8 @@ async function bring(
   const changed = Object.entries(changes).filter(([column, value]) => !isSame(row[column as keyof TrunkRow], value));
   if (changed.length === 0) return row;
   const after = await writeTrunk(tx, row, Object.fromEntries(changed), now);
+  if (namesOthers(Object.fromEntries(changed)))
+    await judgeNamed(tx, after, { path: '/body/sipConfig', asks: deps.callsOut, now });
   await recordTrunk(tx, row.id, now);
   if (after.status !== row.status) await deps.onTurned(tx, row.id, now);
   return after;

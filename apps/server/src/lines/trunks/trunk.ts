@@ -21,6 +21,7 @@ export const checkReasons = [
   'credentials_rejected',
   'unreadable',
   'not_allowed',
+  'not_granted',
   'no_prober',
 ] as const;
 export type CheckReason = (typeof checkReasons)[number];

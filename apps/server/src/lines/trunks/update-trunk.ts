@@ -13,6 +13,7 @@ import type { CountedTrunk } from './shape-trunk.ts';
 import { changeTrunk, findTrunk, lockTrunk, moveTrunk, recordTrunk, type TrunkColumns } from './store.ts';
 import { endsByCheck, isReachedAlike, type TrunkRow } from './trunk.ts';
 import { textFaults } from './trunk-faults.ts';
+import { judgeNamed, namesOthers } from './trunk-grants.ts';
 import { apartAt } from './trunk-room.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
 
@@ -43,6 +44,7 @@ export async function updateTrunk(
       ]);
       if (Object.keys(changes).length === 0) return before;
       const after = await writeTrunk(tx, before, changes, now);
+      if (namesOthers(changes)) await judgeNamed(tx, after, { path: '/body', asks: deps.callsOut, now });
       await recordTrunk(tx, id, now, auditOf('trunk.updated', 'trunk', toId('trk', id)));
       if (after.status !== before.status) await deps.onTurned(tx, id, now);
       return after;

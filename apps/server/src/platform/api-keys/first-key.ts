@@ -58,5 +58,9 @@ async function workspaceOf(tx: EngineTx, name: string, now: Date): Promise<strin
     .insertInto('workspaces')
     .values({ id, name, ...defaultQuietHours, created_at: now, updated_at: now })
     .execute();
+  // From the second workspace on, the operator says who may call which carrier.
+  await sql`
+    update installation set trunks_granted_since = ${now}
+    where trunks_granted_since is null and (select count(*) from workspaces) > 1`.execute(tx.db);
   return id;
 }

@@ -116,6 +116,7 @@ export async function openSipGateways(): Promise<SipGateways> {
       recorder: await openRecordingFiles(folder),
       trunkGuard: createAddressGuard(loopback),
       trunkNames: {},
+      granted: async (_workspaceId, _host, addresses) => addresses,
       brief: async () => undefined,
       resolveAgent: async () => ({
         connection: {

@@ -420,6 +420,7 @@ export interface Schema {
     number_check: Buffer | null;
     erasure_steps: Generated<string[]>;
     number_key: string | null;
+    trunks_granted_since: Date | null;
   };
   knowledge_base_documents: {
     workspace_id: string;
@@ -574,6 +575,18 @@ export interface Schema {
     requested_at: Date;
     returned_at: Date | null;
     media: JSONColumnType<object, string, string> | null;
+  };
+  trunk_grant_addresses: {
+    ip: string;
+    workspace_id: string;
+    address: string;
+    seen_at: Date;
+  };
+  trunk_grants: {
+    workspace_id: string;
+    address: string;
+    by_name: Generated<boolean>;
+    created_at: Date;
   };
   trunk_health: {
     workspace_id: string;

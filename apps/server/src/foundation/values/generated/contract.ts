@@ -3532,11 +3532,11 @@ export interface components {
          */
         TrunkId: string;
         /**
-         * @description Why no call goes over a trunk, or fewer. `requested`: somebody paused it. `unchecked`: it was not tried since it was made or changed. `unreachable`, `dns_failure`, `tls_failure`, `credentials_rejected`, `unreadable` (the stored password can't be decrypted), `not_allowed` (the address is not one that the server may reach), `no_prober` (no provider that uses trunks is configured): what its last check found; the next one that passes ends the pause. `capacity`: it had no room for a call. `forbidden`: it refused a call with 403. `number_format`: it didn't know, or declined, ten numbers in a row. `no_media`: three answered calls in a row brought no sound. `silent`: three INVITEs in a row got no answer at all. The last four need somebody to look, and to resume the trunk.
+         * @description Why no call goes over a trunk, or fewer. `requested`: somebody paused it. `unchecked`: it was not tried since it was made or changed. `unreachable`, `dns_failure`, `tls_failure`, `credentials_rejected`, `unreadable` (the stored password can't be decrypted), `not_allowed` (the address is not one that the server may reach), `not_granted` (the operator of a server with several workspaces has not granted it to this one), `no_prober` (no provider that uses trunks is configured): what its last check found; the next one that passes ends the pause. `capacity`: it had no room for a call. `forbidden`: it refused a call with 403. `number_format`: it didn't know, or declined, ten numbers in a row. `no_media`: three answered calls in a row brought no sound. `silent`: three INVITEs in a row got no answer at all. The last four need somebody to look, and to resume the trunk.
          * @example number_format
          * @enum {string}
          */
-        TrunkReason: "requested" | "unchecked" | "unreachable" | "dns_failure" | "tls_failure" | "credentials_rejected" | "unreadable" | "not_allowed" | "no_prober" | "capacity" | "forbidden" | "number_format" | "no_media" | "silent";
+        TrunkReason: "requested" | "unchecked" | "unreachable" | "dns_failure" | "tls_failure" | "credentials_rejected" | "unreadable" | "not_allowed" | "not_granted" | "no_prober" | "capacity" | "forbidden" | "number_format" | "no_media" | "silent";
         /**
          * @description The trunk's address. A SIP URI without a user part, or a host, with a port where it is not the usual one.
          * @example sip:trunk.example.com:5061

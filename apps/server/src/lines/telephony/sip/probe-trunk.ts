@@ -8,6 +8,7 @@ const reasons: Readonly<Record<ProbeReport['reachability'], TrunkProbe['reason']
   invalid: 'unreachable',
   dns: 'dns_failure',
   not_allowed: 'unreachable',
+  not_granted: 'not_granted',
   refused: 'unreachable',
   timeout: 'unreachable',
   unreachable: 'unreachable',

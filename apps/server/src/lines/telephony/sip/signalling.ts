@@ -32,6 +32,14 @@ export interface SipSettings {
   optionsSeconds: number;
 }
 
+/**
+ * Picks those of the addresses of a host that a workspace may reach.
+ * @param workspaceId UUID
+ * @param host of a URI: a name, or an IP address
+ * @param addresses where it leads
+ */
+export type GrantedAddresses = (workspaceId: string, host: string, addresses: string[]) => Promise<string[]>;
+
 /** With whom SIP is spoken. */
 export interface SignallingOptions {
   settings: SipSettings;
@@ -40,6 +48,7 @@ export interface SignallingOptions {
   trunkGuard: HostGuard;
   /** How names of trunks are looked up, each workspace in its share. */
   trunkNames: Pick<UserAgentOptions, 'resolver' | 'turns'>;
+  granted: GrantedAddresses;
   inbound: InboundDirectory;
   registered: RegisteredTrunks;
   /** For how long trunks are taken to register with. */
@@ -83,7 +92,7 @@ export class Signalling {
     onInvite: (incoming: IncomingCall) => Promise<void>,
     onMessage: CallMessages['onMessage'],
   ): Promise<void> {
-    const { settings, trunkGuard, trunkNames, log } = this.#options;
+    const { settings, trunkGuard, trunkNames, granted, log } = this.#options;
     const { host, port, tls, publicAddress, localNetworks } = settings;
     this.#userAgent = await createUserAgent({
       host,
@@ -91,6 +100,11 @@ export class Signalling {
       tls,
       localNetworks,
       ...trunkNames,
+      async grant(workspaceId, host, targets) {
+        const all = targets.map(({ address }) => address);
+        const open = new Set(await granted(workspaceId, host, all));
+        return targets.filter(({ address }) => open.has(address));
+      },
       ...(publicAddress !== undefined && { publicAddress }),
       mayConnect: (address) => this.#named.has(address) || trunkGuard.isOpenHost(address),
       isKnown: (address) => this.#peers?.knows(address) === true,

@@ -1,0 +1,156 @@
+import { isIP } from 'node:net';
+import { locate, systemRandom, systemResolver, TransportError } from '@trunkline/sip';
+import { sql } from 'kysely';
+import type { Database, EngineTx } from '../foundation/database/database.ts';
+import { claimAddresses } from '../lines/trunks/granted-addresses.ts';
+import { hostOf } from '../lines/trunks/trunk-grants.ts';
+
+/** Why an address was not granted, for the operator. */
+export class GrantRefused extends Error {}
+
+/** What an operator grants. */
+export interface TrunkGrant {
+  /** The workspace's name. */
+  workspace: string;
+  /** A host, an IP address, or a network such as 203.0.113.0/24. */
+  address: string;
+  /** The carrier there tells its customers by name or password: others may be granted it too. */
+  byName: boolean;
+}
+
+/** Where a host leads, as IP addresses; none if it leads nowhere now. */
+export type Addresses = (host: string) => Promise<string[]>;
+
+/**
+ * Grants an address to a workspace: its trunks may call there, and be called from there. Unless it is by name, no other
+ * workspace may from then on, under any name. Throws `GrantRefused`.
+ * @param addresses as the DNS tells
+ * @returns the IP addresses that are the workspace's alone by that
+ */
+export async function grantTrunks(
+  database: Database,
+  { workspace, address: wanted, byName }: TrunkGrant,
+  now: Date,
+  addresses: Addresses = addressesOf,
+): Promise<string[]> {
+  const address = readAddress(wanted);
+  const ips = isNetwork(address) ? [] : await addresses(address);
+  return database.inEngine(async (tx) => {
+    // One operator after the other, and none beside a trunk that is being made.
+    await sql`select from installation for update`.execute(tx.db);
+    const workspaceId = await workspaceNamed(tx, workspace);
+    await refuseTaken(tx, { workspaceId, address, byName, ips });
+    await sql`
+      insert into trunk_grants (workspace_id, address, by_name, created_at)
+      values (${workspaceId}, ${address}, ${byName}, ${now})
+      on conflict (workspace_id, address) do update set by_name = excluded.by_name`.execute(tx.db);
+    await sql`
+      delete from trunk_grant_addresses where workspace_id = ${workspaceId} and address = ${address}`.execute(tx.db);
+    await claimAddresses(tx, ips, { workspaceId, address });
+    await checkAtOnce(tx, workspaceId, now);
+    return byName ? [] : ips;
+  });
+}
+
+/** Takes a grant back: what names that address calls nobody any more. Throws `GrantRefused`. */
+export async function revokeTrunks(
+  database: Database,
+  { workspace, address: wanted }: Omit<TrunkGrant, 'byName'>,
+  now: Date,
+): Promise<void> {
+  const address = readAddress(wanted);
+  await database.inEngine(async (tx) => {
+    const workspaceId = await workspaceNamed(tx, workspace);
+    const { rows } = await sql`
+      delete from trunk_grants where workspace_id = ${workspaceId} and address = ${address} returning address`.execute(
+      tx.db,
+    );
+    if (rows.length === 0) throw new GrantRefused(`${workspace} is not granted ${address}.`);
+    await checkAtOnce(tx, workspaceId, now);
+  });
+}
+
+/** All grants, a line each: the workspace, the address, and what is its alone by it. */
+export async function listGrants(database: Database): Promise<string[]> {
+  const { rows } = await database.inEngine(({ db }) =>
+    sql<{ workspace: string; address: string; by_name: boolean; ips: string[] }>`
+      select w.name as workspace, g.address, g.by_name, array_remove(array_agg(host(a.ip) order by a.ip), null) as ips
+      from trunk_grants g join workspaces w on w.id = g.workspace_id
+      left join trunk_grant_addresses a on a.workspace_id = g.workspace_id and a.address = g.address
+      group by w.name, g.workspace_id, g.address, g.by_name order by w.name, g.address`.execute(db),
+  );
+  return rows.map(({ workspace, address, by_name, ips }) => {
+    const alone = ips.length > 0 ? `  ${ips.join(', ')}` : '';
+    return `${workspace}  ${address}${by_name ? '  by name' : alone}`;
+  });
+}
+
+const isNetwork = (address: string) => isIP(address.split('/')[0]!) !== 0;
+
+/** As grants are kept. */
+function readAddress(text: string): string {
+  const [base = '', bits, ...rest] = text.trim().toLowerCase().split('/');
+  const family = isIP(base);
+  if (family !== 0 && rest.length === 0) {
+    if (bits === undefined) return base;
+    if (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)) return `${base}/${bits}`;
+  }
+  const host = hostOf(text.trim());
+  if (bits === undefined && /^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(host)) return host;
+  throw new GrantRefused('--address must be a host such as sip.carrier.example, an IP address, or a network.');
+}
+
+async function workspaceNamed(tx: EngineTx, name: string): Promise<string> {
+  const { rows } = await sql<{ id: string }>`select id from workspaces where name = ${name}`.execute(tx.db);
+  if (rows.length === 1) return rows[0]!.id;
+  throw new GrantRefused(`There is ${rows.length === 0 ? 'no workspace' : 'more than one workspace'} ${name}.`);
+}
+
+interface Wanted {
+  workspaceId: string;
+  address: string;
+  byName: boolean;
+  ips: readonly string[];
+}
+
+/** Refuses what is another workspace's, and names it: the operator decides. */
+async function refuseTaken(tx: EngineTx, { workspaceId, address, byName, ips }: Wanted): Promise<void> {
+  const networks = [...ips, ...(isNetwork(address) ? [address] : [])];
+  const { rows } = await sql<{ workspace: string; address: string; ip: string | null }>`
+    with networks as (select distinct wanted from unnest(${networks}::inet[]) as wanted),
+    held as (
+      select workspace_id, address, null::inet as ip from trunk_grants
+      where address = ${address} and not (by_name and ${byName})
+      union all select workspace_id, address, ip from trunk_grant_addresses join networks on ip && wanted
+      union all select workspace_id, address, wanted from trunk_grants join networks on true
+      where not by_name and case when address ~ '^[0-9./]+$|:' then address::inet && wanted else false end)
+    select w.name as workspace, h.address, host(h.ip) as ip from held h join workspaces w on w.id = h.workspace_id
+    where h.workspace_id <> ${workspaceId} limit 1`.execute(tx.db);
+  const [held] = rows;
+  if (!held) return;
+  const where = held.ip === null ? '' : ` (${held.ip})`;
+  throw new GrantRefused(
+    `${address}${where} is ${held.workspace}'s by its grant of ${held.address}. If the carrier tells its customers by name or password, grant ` +
+      `it to both with --by-name, to ${held.workspace} first; else revoke that.`,
+  );
+}
+
+/** Has a server look at once whether the trunks of a workspace may call. */
+async function checkAtOnce(tx: EngineTx, workspaceId: string, now: Date): Promise<void> {
+  await sql`
+    update trunks set due_at = ${now}
+    where workspace_id = ${workspaceId} and (status = 'active' or reason = 'not_granted')`.execute(tx.db);
+}
+
+/** Over each transport: the records of SRV differ. */
+async function addressesOf(host: string): Promise<string[]> {
+  const located = await Promise.all(
+    (['udp', 'tcp', 'tls'] as const).map((transport) =>
+      locate(`sip:${host}`, transport, systemResolver, systemRandom).catch((error) => {
+        if (error instanceof TransportError) return [];
+        throw error;
+      }),
+    ),
+  );
+  return [...new Set(located.flat().map(({ address }) => address))];
+}
