@@ -1,4 +1,7 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { grantTrunks } from '../../src/commands/trunk-grants.ts';
+import type { Database } from '../../src/foundation/database/database.ts';
 import { startCarrier } from '../lines/telephony/carrier.ts';
 import { keyWith } from '../platform/api-keys/keys.ts';
 import { seedTrunk } from '../seed/trunk.ts';
@@ -6,6 +9,14 @@ import { seedWorkspace } from '../seed/workspace.ts';
 import { startTestServer } from '../server.ts';
 import { until } from '../until.ts';
 import { startNameServer } from './name-server.ts';
+
+/** What trunks name is their workspaces'. */
+const grantAll = (database: Database) =>
+  database.inEngine(({ db }) =>
+    sql`
+      insert into trunk_grants (workspace_id, address, created_at)
+      select workspace_id, split_part(termination_url, ':', 1), now() from trunks`.execute(db),
+  );
 
 test('names of trunks whose name servers are dead have a share, and stop no trunk of another workspace', async () => {
   const dns = await startNameServer({ 'carrier.example': '127.0.0.1', carrier: '127.0.0.1' });
@@ -35,7 +46,9 @@ test('names of trunks whose name servers are dead have a share, and stop no trun
   expect(await slots('under_way')).toBeLessThan(128);
 
   const quiet = server.clientOf(await keyWith(server, { permissions: ['*'], workspace: 'Quiet' }));
+  await grantAll(server.database);
   for (const host of ['carrier.example', 'carrier']) {
+    await grantTrunks(server.database, { workspace: 'Quiet', address: host, byName: true }, new Date(), async () => []);
     const body = { terminationUrl: `${host}:${carrier.port}` };
     const { data: trunk } = await quiet.POST('/v1/telephony/trunks', { body });
     const params = { path: { id: trunk!.id } };

@@ -12,7 +12,8 @@ interface Grant {
 }
 
 interface Book {
-  since: Date | null;
+  /** Whether addresses must be granted: there are several workspaces. */
+  isStrict: boolean;
   grants: Map<string, Grant[]>;
   /** Networks that are one workspace's alone. */
   closed: { workspaceId: string; networks: Networks }[];
@@ -40,25 +41,29 @@ export function grantedAddresses(database: Database, now: () => number = () => p
   };
 
   return async (workspaceId, host, addresses) => {
-    const { since, ...known } = await (book && now() - readAt < KEPT_MS ? book : read());
-    if (since === null) return addresses;
     const name = host.toLowerCase().replace(/\.$/, '');
-    const own = known.grants.get(workspaceId) ?? [];
-    const grant = own.find(({ address }) => covers(address, name));
-    if (!grant) return [];
+    const isFresh = book !== undefined && now() - readAt < KEPT_MS;
+    let known = await (isFresh ? book! : read());
+    const find = () => known.grants.get(workspaceId)?.find(({ address }) => covers(address, name));
+    // It may have been granted a moment ago.
+    if (!find() && isFresh) known = await read();
+    const grant = find();
+    if (!grant) return known.isStrict ? [] : addresses;
+    const own = known.grants.get(workspaceId)!;
+    const isOwn = (address: string) => own.some((each) => covers(each.address, address));
     const isTaken = (address: string) =>
       known.closed.some((each) => each.workspaceId !== workspaceId && each.networks.has(address));
-    const isOwn = (address: string) => own.some((each) => covers(each.address, address));
-    const open = addresses.filter((address) => isOwn(address) || !isTaken(address));
-    const unclaimed = open.filter((address) => !known.owners.has(address) && !isOwn(address));
-    const owners = grant.byName || unclaimed.length === 0 ? known.owners : await claim(unclaimed, grant);
-    return open.filter((address) => isOwn(address) || (owners.get(address) ?? workspaceId) === workspaceId);
+    const unclaimed = grant.byName
+      ? []
+      : addresses.filter((address) => !known.owners.has(address) && !isOwn(address) && !isTaken(address));
+    if (unclaimed.length > 0) {
+      await database.inEngine((tx) => claimAddresses(tx, unclaimed, grant));
+      known = await read();
+    }
+    if (!known.isStrict) return addresses;
+    const isOpen = (address: string) => !isTaken(address) && (known.owners.get(address) ?? workspaceId) === workspaceId;
+    return addresses.filter((address) => isOwn(address) || isOpen(address));
   };
-
-  async function claim(ips: string[], grant: Grant): Promise<Book['owners']> {
-    await database.inEngine((tx) => claimAddresses(tx, ips, grant));
-    return (await read()).owners;
-  }
 }
 
 /** Notes that addresses are a workspace's alone, as far as they are nobody's. */
@@ -78,9 +83,8 @@ export async function claimAddresses(
 async function readBook({ db }: Tx): Promise<Book> {
   const installation = await sql<{ since: Date | null }>`
     select trunks_granted_since as since from installation`.execute(db);
-  const { since } = installation.rows[0]!;
-  const book: Book = { since, grants: new Map(), closed: [], owners: new Map() };
-  if (since === null) return book;
+  const isStrict = installation.rows[0]!.since !== null;
+  const book: Book = { isStrict, grants: new Map(), closed: [], owners: new Map() };
   const grants = await sql<Grant>`
     select workspace_id as "workspaceId", address, by_name as "byName" from trunk_grants`.execute(db);
   const owners = await sql<{ ip: string; workspace_id: string }>`

@@ -1,0 +1,173 @@
+import { SdpSession } from '@trunkline/sip';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  GrantRefused,
+  grantTrunks,
+  listGrants,
+  revokeTrunks,
+  type TrunkGrant,
+} from '../../../src/commands/trunk-grants.ts';
+import { startNameServer } from '../../fairness/name-server.ts';
+import { keyWith } from '../../platform/api-keys/keys.ts';
+import { startTestServer } from '../../server.ts';
+import { until } from '../../until.ts';
+import { startAgent } from '../media/agent.ts';
+import { type Callee, startCarrier } from './carrier.ts';
+
+const OURS = '+14155550100';
+const THEIRS = '+14155550200';
+const CALLEE = '+14155550111';
+const loopback = { networks: [{ address: '127.0.0.0', prefix: 8 }], hosts: [] };
+const answers: Callee = async (call, answer) => {
+  await answer();
+  await call.hangUp();
+};
+
+type Client = Awaited<ReturnType<typeof startTestServer>>['client'];
+
+/** Two carriers that know the server by its address, and a workspace at each; the first stood before there was a second. */
+async function twoTenants() {
+  const carriers = [
+    await startCarrier(() => answers, { host: '127.0.0.2' }),
+    await startCarrier(() => answers, { host: '127.0.0.3' }),
+  ] as const;
+  const names: Record<string, string> = { 'ours.example': '127.0.0.2', 'theirs.example': '127.0.0.3' };
+  const dns = await startNameServer(names, 1);
+  const agent = await startAgent();
+  const rtpPortMin = 31_000 + 2 * Math.floor(Math.random() * 4000);
+  const server = await startTestServer({
+    nameServers: [dns.address],
+    config: {
+      ...{ drainSeconds: 0, sipHost: '127.0.0.1', sipPort: 0, rtpPortMin, rtpPortMax: rtpPortMin + 99 },
+      ...{ sipAllowedAddresses: loopback, outboundAllowedAddresses: loopback },
+    },
+  });
+  onTestFinished(async () => {
+    await server.stop();
+    await Promise.all([...carriers.map((carrier) => carrier.stop()), dns.stop(), agent.stop()]);
+  });
+  const join = async (client: Client, terminationUrl: string, number: string) => {
+    const connection = { type: 'stream' as const, url: agent.url };
+    const made = await client.POST('/v1/agents', { body: { name: 'Anna', connection } });
+    const agentId = made.data!.data.agent.id;
+    const trunk = await client.POST('/v1/telephony/trunks', { body: { terminationUrl } });
+    expect(trunk.error).toBeUndefined();
+    const body = { phoneNumbers: [number], trunkId: trunk.data!.id, inboundAgentId: agentId };
+    const imported = await client.POST('/v1/telephony/phone-numbers/import/manual', { body });
+    expect(imported.data!.rejected).toEqual([]);
+    return { client, agentId, number, trunk: trunk.data! };
+  };
+  const hosts = [`ours.example:${carriers[0].port}`, `theirs.example:${carriers[1].port}`] as const;
+  const us = await join(server.client, hosts[0], OURS);
+  const client = server.clientOf(await keyWith(server, { permissions: ['*'], workspace: 'Theirs' }));
+  await client.PATCH('/v1/workspace', { body: { quietHours: null } });
+  const grant = (given: Omit<TrunkGrant, 'byName'> & { byName?: boolean }) =>
+    grantTrunks(server.database, { byName: false, ...given }, new Date(), async (host) => [names[host]!]);
+  const revoke = (workspace: string, address: string) =>
+    revokeTrunks(server.database, { workspace, address }, new Date());
+  return {
+    server,
+    carriers,
+    names,
+    hosts,
+    us,
+    them: { client },
+    join: () => join(client, hosts[1], THEIRS),
+    grant,
+    revoke,
+  };
+}
+
+type Tenant = { client: Client; agentId: string; number: string };
+
+/** Calls somebody. Answers what came of it. */
+async function call({ client, agentId, number }: Tenant): Promise<string | undefined> {
+  const body = { agentId, fromNumber: number, toNumber: CALLEE };
+  const { data } = await client.POST('/v1/calls', { body });
+  const read = async () =>
+    (await client.GET('/v1/calls/{roomId}', { params: { path: { roomId: data!.roomId } } })).data!;
+  await until(async () => (await read()).endedAt !== undefined);
+  return (await read()).outcome;
+}
+
+test('who may call a carrier is the operator’s to say, once there is a second workspace', async () => {
+  const { server, carriers, names, hosts, us, them, join, grant, revoke } = await twoTenants();
+  const [ours, theirs] = carriers;
+  expect(await call(us)).toBe('answered');
+
+  // They can name our carrier in no way, with a password or without.
+  const credentials = { username: 'anybody', password: 'anything' };
+  const refused = async (path: string, body: object, of = '/v1/telephony/trunks' as const) => {
+    const { response, error } = await them.client.POST(of, { body: body as never });
+    expect(response.status).toBe(400);
+    const [detail] = error!.details as { path: string; message: string }[];
+    expect(detail).toMatchObject({ path, message: expect.stringContaining('trunkline-server trunks grant') });
+  };
+  await refused('/body/terminationUrl', { terminationUrl: hosts[0] });
+  await refused('/body/terminationUrl', { terminationUrl: hosts[0].toUpperCase(), ...credentials });
+  await refused('/body/terminationUrl', { terminationUrl: `sip:127.0.0.2:${ours.port}` });
+  await refused('/body/terminationUrl', { terminationUrl: hosts[1], outboundProxy: hosts[0] });
+  const sipConfig = { terminationUrl: hosts[0], ipAllowlist: ['127.0.0.2'] };
+  const imported = await them.client.POST('/v1/telephony/phone-numbers/import/manual', {
+    body: { phoneNumbers: [THEIRS], sipConfig },
+  });
+  expect(imported.error!.details).toMatchObject([
+    { path: '/body/sipConfig/terminationUrl' },
+    { path: '/body/sipConfig/ipAllowlist/0' },
+  ]);
+  await expect(grant({ workspace: 'Theirs', address: 'ours.example' })).rejects.toThrow(GrantRefused);
+  await expect(grant({ workspace: 'Theirs', address: '127.0.0.0/24' })).rejects.toThrow(
+    /Default's by its grant of ours/,
+  );
+
+  // Their own is theirs, and stays so under any name.
+  await grant({ workspace: 'Theirs', address: 'theirs.example' });
+  const there = await join();
+  expect(there.trunk.status).toBe('active');
+  expect(await call(there)).toBe('answered');
+  expect(await listGrants(server.database)).toEqual([
+    'Default  ours.example  127.0.0.2',
+    'Theirs  theirs.example  127.0.0.3',
+  ]);
+  const path = { id: there.trunk.id };
+  const listing = await them.client.PATCH('/v1/telephony/trunks/{id}', {
+    params: { path },
+    body: { ipAllowlist: ['127.0.0.2'] },
+  });
+  expect(listing.response.status).toBe(400);
+  names['theirs.example'] = '127.0.0.2';
+  const check = async () => (await them.client.GET('/v1/telephony/trunks/{id}/validate', { params: { path } })).data!;
+  await until(async () => expect(await check()).toMatchObject({ valid: false, reason: 'not_granted' }));
+  expect(await call(there)).toBe('trunk_error');
+  const callers = () => ours.calls.map(({ call: each }) => each.request.headers.get('from') ?? '');
+  expect(callers().filter((from) => from.includes(THEIRS))).toEqual([]);
+  names['theirs.example'] = '127.0.0.3';
+  await until(async () => expect(await check()).toMatchObject({ valid: true }));
+
+  // Our callers reach us still.
+  const answered = async () => {
+    const { source } = ours.calls[0]!.call;
+    const sdp = new SdpSession({ address: '127.0.0.2', port: 9, codecs: ['PCMU'] }).offer();
+    const to = `sip:${OURS}@127.0.0.1:${source.port}`;
+    const made = ours.userAgent.invite({ to, from: '<sip:+14155550177@ours.example>', targets: [source], sdp });
+    const isAnswered = (await made.answered) !== undefined;
+    await made.hangUp();
+    return isAnswered;
+  };
+  await until(answered);
+
+  // A carrier that tells its customers by name is granted to both.
+  await expect(grant({ workspace: 'Theirs', address: 'ours.example', byName: true })).rejects.toThrow(/--by-name/);
+  await grant({ workspace: 'Default', address: 'ours.example', byName: true });
+  await grant({ workspace: 'Theirs', address: 'ours.example', byName: true });
+  const shared = await them.client.POST('/v1/telephony/trunks', { body: { terminationUrl: hosts[0] } });
+  expect(shared.data).toMatchObject({ status: 'active' });
+
+  // What is taken back calls nobody any more.
+  await revoke('Theirs', 'theirs.example');
+  const trunk = async () => (await them.client.GET('/v1/telephony/trunks/{id}', { params: { path } })).data!;
+  await until(async () => expect(await trunk()).toMatchObject({ status: 'paused', reason: 'not_granted' }));
+  expect(theirs.calls).toHaveLength(1);
+  await grant({ workspace: 'Theirs', address: 'theirs.example' });
+  await until(async () => expect((await trunk()).status).toBe('active'));
+});
