@@ -22,7 +22,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       ip inet primary key,
       workspace_id uuid not null,
       address text not null,
-      seen_at timestamptz not null,
       foreign key (workspace_id, address) references trunk_grants on delete cascade
     )`.execute(db);
   await sql.raw(tenancy('trunk_grants')).execute(db);

@@ -73,8 +73,8 @@ export async function claimAddresses(
   { workspaceId, address }: Pick<Grant, 'workspaceId' | 'address'>,
 ): Promise<void> {
   await sql`
-    insert into trunk_grant_addresses (ip, workspace_id, address, seen_at)
-    select distinct ip, workspace_id, address, now()
+    insert into trunk_grant_addresses (ip, workspace_id, address)
+    select distinct ip, workspace_id, address
     from trunk_grants cross join unnest(${ips}::inet[]) as ip
     where workspace_id = ${workspaceId} and address = ${address} and not by_name
     order by ip on conflict do nothing`.execute(db);

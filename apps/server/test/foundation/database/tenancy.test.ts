@@ -115,6 +115,7 @@ test('every table and each of its keys begins with the workspace, but for those 
     'simulator_numbers: idempotency_key',
     'simulator_numbers: phone_number',
     'sip_calls: room_id',
+    'trunk_grant_addresses: ip',
     'witness_slots: slot',
     'workspaces: id',
   ]);
