@@ -33,7 +33,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       from trunks cross join lateral unnest(array[termination_url, outbound_proxy]) as uri where uri is not null
       union select workspace_id, lower(entry) from trunks cross join lateral unnest(ip_allowlist) as entry)
     insert into trunk_grants (workspace_id, address, by_name, created_at)
-    select workspace_id, address, count(*) over (partition by address) > 1, now() from named`.execute(db);
+    select n.workspace_id, n.address, count(*) over (partition by n.address) > 1, w.created_at
+    from named n join workspaces w on w.id = n.workspace_id`.execute(db);
   await sql`
-    update installation set trunks_granted_since = now() where (select count(*) from workspaces) > 1`.execute(db);
+    update installation set trunks_granted_since = (select max(created_at) from workspaces)
+    where (select count(*) from workspaces) > 1`.execute(db);
 }

@@ -122,6 +122,7 @@ async function refuseTaken(tx: EngineTx, { workspaceId, address, byName, ips }: 
       select workspace_id, address, null::inet as ip from trunk_grants
       where address = ${address} and not (by_name and ${byName})
       union all select workspace_id, address, ip from trunk_grant_addresses join networks on ip && wanted
+        join trunk_grants using (workspace_id, address) where not (by_name and ${byName})
       union all select workspace_id, address, wanted from trunk_grants join networks on true
       where not by_name and case when address ~ '^[0-9./]+$|:' then address::inet && wanted else false end)
     select w.name as workspace, h.address, host(h.ip) as ip from held h join workspaces w on w.id = h.workspace_id

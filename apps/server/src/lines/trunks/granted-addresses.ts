@@ -17,8 +17,8 @@ interface Book {
   grants: Map<string, Grant[]>;
   /** Networks that are one workspace's alone. */
   closed: { workspaceId: string; networks: Networks }[];
-  /** Whose alone an address is, since a host that is granted to it led there first. */
-  owners: Map<string, string>;
+  /** The grant of the host that led to an address first. */
+  owners: Map<string, Omit<Grant, 'address'>>;
 }
 
 /** For so long what is granted is not read again, in milliseconds. */
@@ -53,20 +53,25 @@ export function grantedAddresses(database: Database, now: () => number = () => p
     const isOwn = (address: string) => own.some((each) => covers(each.address, address));
     const isTaken = (address: string) =>
       known.closed.some((each) => each.workspaceId !== workspaceId && each.networks.has(address));
-    const unclaimed = grant.byName
-      ? []
-      : addresses.filter((address) => !known.owners.has(address) && !isOwn(address) && !isTaken(address));
+    const unclaimed = addresses.filter((address) => !known.owners.has(address) && !isOwn(address) && !isTaken(address));
     if (unclaimed.length > 0) {
       await database.inEngine((tx) => claimAddresses(tx, unclaimed, grant));
       known = await read();
     }
     if (!known.isStrict) return addresses;
-    const isOpen = (address: string) => !isTaken(address) && (known.owners.get(address) ?? workspaceId) === workspaceId;
+    const isOpen = (address: string) => {
+      const owner = known.owners.get(address);
+      const isShared = owner === undefined || owner.workspaceId === workspaceId || (owner.byName && grant.byName);
+      return isShared && !isTaken(address);
+    };
     return addresses.filter((address) => isOwn(address) || isOpen(address));
   };
 }
 
-/** Notes that addresses are a workspace's alone, as far as they are nobody's. */
+/** A name may lead elsewhere each minute; of so many addresses it is noted. */
+const MOST_ADDRESSES = 256;
+
+/** Notes that a granted host leads to addresses, as far as no other did before: whose they are then hangs on that grant. */
 export async function claimAddresses(
   { db }: Tx,
   ips: readonly string[],
@@ -74,9 +79,10 @@ export async function claimAddresses(
 ): Promise<void> {
   await sql`
     insert into trunk_grant_addresses (ip, workspace_id, address)
-    select distinct ip, workspace_id, address
-    from trunk_grants cross join unnest(${ips}::inet[]) as ip
-    where workspace_id = ${workspaceId} and address = ${address} and not by_name
+    select distinct ip, workspace_id, address from trunk_grants g cross join unnest(${ips}::inet[]) as ip
+    where workspace_id = ${workspaceId} and address = ${address}
+      and (select count(*) from trunk_grant_addresses a
+        where a.workspace_id = g.workspace_id and a.address = g.address) < ${MOST_ADDRESSES}
     order by ip on conflict do nothing`.execute(db);
 }
 
@@ -87,8 +93,9 @@ async function readBook({ db }: Tx): Promise<Book> {
   const book: Book = { isStrict, grants: new Map(), closed: [], owners: new Map() };
   const grants = await sql<Grant>`
     select workspace_id as "workspaceId", address, by_name as "byName" from trunk_grants`.execute(db);
-  const owners = await sql<{ ip: string; workspace_id: string }>`
-    select host(ip) as ip, workspace_id from trunk_grant_addresses`.execute(db);
+  const owners = await sql<{ ip: string } & Omit<Grant, 'address'>>`
+    select host(ip) as ip, workspace_id as "workspaceId", by_name as "byName"
+    from trunk_grant_addresses join trunk_grants using (workspace_id, address)`.execute(db);
   for (const grant of grants.rows) {
     const { workspaceId, address, byName } = grant;
     const all = book.grants.get(workspaceId);
@@ -97,6 +104,6 @@ async function readBook({ db }: Tx): Promise<Book> {
     if (!byName && isIP(address.split('/')[0]!) !== 0)
       book.closed.push({ workspaceId, networks: parseNetworks([address]) });
   }
-  for (const { ip, workspace_id } of owners.rows) book.owners.set(ip, workspace_id);
+  for (const { ip, ...owner } of owners.rows) book.owners.set(ip, owner);
   return book;
 }

@@ -160,6 +160,7 @@ test('who may call a carrier is the operator’s to say, once there is a second 
   await expect(grant({ workspace: 'Theirs', address: 'ours.example', byName: true })).rejects.toThrow(/--by-name/);
   await grant({ workspace: 'Default', address: 'ours.example', byName: true });
   await grant({ workspace: 'Theirs', address: 'ours.example', byName: true });
+  await expect(grant({ workspace: 'Theirs', address: '127.0.0.2' })).rejects.toThrow(GrantRefused);
   const shared = await them.client.POST('/v1/telephony/trunks', { body: { terminationUrl: hosts[0] } });
   expect(shared.data).toMatchObject({ status: 'active' });
 

@@ -580,7 +580,6 @@ export interface Schema {
     ip: string;
     workspace_id: string;
     address: string;
-    seen_at: Date;
   };
   trunk_grants: {
     workspace_id: string;
