@@ -33,6 +33,7 @@ export function addCalls(program: Command, io: Io): void {
       campaignId: ['text', 'of this campaign'],
       batchId: ['text', 'of this batch'],
       tag: ['text', 'of this tag'],
+      metadata: ['text', 'name=value, of their metadata'],
     },
   );
   calls.one('show <room>', 'Show a call', (client, room = '') => client.calls.get(room));

@@ -3,7 +3,9 @@ import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { noCursor, type Page, type PageQuery, pageRows, placeIn } from '../../foundation/database/page.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { existing } from '../../foundation/values/service-error.ts';
+import { hasPairs, type MetadataPair } from '../calls/metadata-pairs.ts';
 import { contactPage } from '../campaigns/list-contacts.ts';
+import type { CampaignRow } from '../campaigns/shape-campaign.ts';
 import type { SituationTerms } from '../campaigns/situation.ts';
 import { findCampaign } from '../campaigns/store.ts';
 import { type KeptRejection, shownRejection } from './judge-recipients.ts';
@@ -14,6 +16,9 @@ type BatchRecipient = components['schemas']['BatchRecipientState'];
 export interface RecipientQuery extends Omit<PageQuery, 'searchText'> {
   /** All, where it is undefined. */
   accepted: boolean | undefined;
+  externalId: string | undefined;
+  /** What the metadata of their calls have: all of these. */
+  metadata: readonly MetadataPair[] | undefined;
 }
 
 /**
@@ -23,7 +28,7 @@ export interface RecipientQuery extends Omit<PageQuery, 'searchText'> {
 export async function recipientPage(
   tx: WorkspaceTx,
   batchId: string,
-  { accepted, ...query }: RecipientQuery,
+  { accepted, externalId, metadata, ...query }: RecipientQuery,
   terms: SituationTerms & { now: Date },
 ): Promise<Page<BatchRecipient>> {
   const campaign = await existing(findCampaign(tx, batchId, 'batch'));
@@ -39,14 +44,23 @@ export async function recipientPage(
   const free = Array.from({ length }, (_, index) => index).filter((index) => !refused.has(index));
   const inOrder = free.slice(0, campaign.total_contacts);
   const all = [...inOrder, ...refused.keys()].toSorted((a, b) => a - b);
-  const wanted = all.filter((index) => accepted === undefined || accepted !== refused.has(index));
+  const placeOf = new Map(inOrder.map((index, place) => [index, place]));
+  const found = await placesWith(tx, campaign, { externalId, metadata });
+  const isWanted = (index: number) => {
+    const no = refused.get(index);
+    if (accepted === (no !== undefined)) return false;
+    if (!no) return found?.has(placeOf.get(index)!) ?? true;
+    return metadata === undefined && (externalId === undefined || no.externalId === externalId);
+  };
+  const wanted = all.filter(isWanted);
   if (query.order === 'desc') wanted.reverse();
   const start = startOf(wanted, query);
   const indexes = wanted.slice(start, start + query.perPage);
   const isLast = start + query.perPage >= wanted.length;
 
   const asked = indexes.filter((index) => !refused.has(index)).toSorted((a, b) => a - b);
-  const contacts = await contactsFrom(tx, batchId, { first: inOrder.indexOf(asked[0] ?? -1), count: asked.length });
+  const places = asked.map((index) => placeOf.get(index)!);
+  const contacts = await contactsAt(tx, batchId, places);
   const ids = contacts.map(({ id }) => id);
   const page = {
     page: 1,
@@ -71,7 +85,7 @@ export async function recipientPage(
 }
 
 /** Where a page begins among the indexes that are wanted. */
-function startOf(wanted: readonly number[], query: Omit<RecipientQuery, 'accepted'>): number {
+function startOf(wanted: readonly number[], query: Omit<PageQuery, 'searchText'>): number {
   if (query.after === undefined) return pageRows(query).offset;
   const [last] = placeIn(1, query.after);
   const at = wanted.indexOf(last as number);
@@ -79,12 +93,30 @@ function startOf(wanted: readonly number[], query: Omit<RecipientQuery, 'accepte
   return at + 1;
 }
 
-/** Some contacts of a batch that follow one another in the order of the request. */
-async function contactsFrom(tx: WorkspaceTx, batchId: string, { first, count }: { first: number; count: number }) {
-  if (count === 0) return [];
+/** The contacts of a batch that stand at these places, which rise, in the order of the request. */
+async function contactsAt(tx: WorkspaceTx, batchId: string, places: readonly number[]) {
+  const [first] = places;
+  if (first === undefined) return [];
   const { rows } = await sql<{ id: string; external_id: string | null }>`
     select id, external_id from campaign_contacts
     where workspace_id = ${tx.workspaceId} and campaign_id = ${batchId}
-    order by id limit ${count} offset ${first}`.execute(tx.db);
-  return rows;
+    order by id limit ${places.at(-1)! - first + 1} offset ${first}`.execute(tx.db);
+  return places.map((place) => rows[place - first]!);
+}
+
+/** At which places the accepted stand that are asked for; nothing where all are. */
+async function placesWith(
+  tx: WorkspaceTx,
+  batch: CampaignRow,
+  { externalId, metadata }: Pick<RecipientQuery, 'externalId' | 'metadata'>,
+): Promise<Set<number> | undefined> {
+  if (externalId === undefined && metadata === undefined) return undefined;
+  const own = sql`${JSON.stringify(batch.metadata ?? {})}::jsonb || coalesce(metadata, '{}')`;
+  const { rows } = await sql<{ place: number }>`
+    select place from (
+      select external_id, metadata, row_number() over (order by id) - 1 as place from campaign_contacts
+      where workspace_id = ${tx.workspaceId} and campaign_id = ${batch.id}) as contact
+    where (${externalId ?? null}::text is null or external_id = ${externalId ?? null})
+      and ${metadata === undefined ? sql`true` : hasPairs(sql`(${own})`, metadata)}`.execute(tx.db);
+  return new Set(rows.map(({ place }) => place));
 }

@@ -4,6 +4,7 @@ import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import type { Jobs } from '../../platform/jobs/jobs.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
+import { metadataPairs } from '../calls/metadata-pairs.ts';
 import { deleteBatch } from './delete-batch.ts';
 import { recipientPage } from './list-recipients.ts';
 import { moveBatch } from './move-batch.ts';
@@ -41,9 +42,9 @@ export function batchOperations(deps: BatchDeps & { jobs: Jobs }) {
       return { status: 200, body: batch };
     },
     listBatchRecipients: async ({ path, query }, { workspaceId }) => {
-      const { order = 'asc', accepted } = query;
+      const { order = 'asc', accepted, externalId } = query;
       const page = { ...pageOf(query), order };
-      const wanted = { ...page, accepted };
+      const wanted = { ...page, accepted, externalId, metadata: metadataPairs(query.metadata) };
       const found = await database.inSnapshot(workspaceId, (tx) =>
         recipientPage(tx, fromId(path.batchId), wanted, { ...deps, now: clock.now() }),
       );

@@ -6,7 +6,7 @@ import { INTENT } from './intent.ts';
 export const waitingCalls: WaitingCalls = {
   listed: sql`
     select workspace_id, id, ${sql.lit(INTENT)}::text, id, null::uuid, 'queued'::text, null::text, 'outbound'::text,
-      agent_id, from_number, to_number, created_at, external_id, tags, next_attempt_at is not null
+      agent_id, from_number, to_number, created_at, external_id, tags, metadata, next_attempt_at is not null
     from call_intents`,
   named: (workspaceId, id) => sql`
     select k.*, i.next_attempt_at, i.expires_at, i.number_pool_id

@@ -7,6 +7,7 @@ import { existing, notFound, ServiceError } from '../../foundation/values/servic
 import { readMessages } from '../../lines/telephony/kept-messages.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
 import { fromE164 } from './call.ts';
+import { metadataPairs } from './metadata-pairs.ts';
 import { type CallResultDeps, recordCallResult } from './record-call-result.ts';
 import { deleteRecording } from './recordings/delete-recording.ts';
 import { withRecordingUrl } from './recordings/recording-url.ts';
@@ -40,6 +41,7 @@ export function callOperations(deps: CallDeps) {
         agentId,
         externalId,
         tags: several(tag),
+        metadata: metadataPairs(query.metadata),
         campaignId: uuid(query.campaignId),
         batchId: uuid(query.batchId),
         contactId: uuid(query.contactId),

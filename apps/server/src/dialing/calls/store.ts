@@ -5,6 +5,7 @@ import type { CallStatus } from '../../foundation/database/schema.ts';
 import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 import { type CallKey, callTransitions, toE164 } from './call.ts';
 import { keysOf } from './call-row.ts';
+import { hasPairs, type MetadataPair } from './metadata-pairs.ts';
 import type { CallRow } from './shape-call.ts';
 
 /** Which calls of a workspace are wanted. */
@@ -21,6 +22,8 @@ export interface CallQuery extends Omit<PageQuery, 'searchText'> {
   externalId?: string | undefined;
   /** All of these. */
   tags?: readonly string[] | undefined;
+  /** What `metadata` has: all of these. */
+  metadata?: readonly MetadataPair[] | undefined;
   /** The number that calls or is called, as the database keeps it. */
   phoneNumber?: number | undefined;
   /** Included. */
@@ -49,7 +52,7 @@ export interface WaitingCalls {
 
 /** What calls are filtered by. */
 export const listedColumns = sql`workspace_id, id, owner_kind, owner_id, campaign_id, status, outcome, direction,
-  agent_id, from_number, to_number, queued_at, external_id, tags`;
+  agent_id, from_number, to_number, queued_at, external_id, tags, metadata`;
 
 /** What only calls that wait have. */
 const notWaiting = sql`null::timestamptz as next_attempt_at, null::timestamptz as expires_at, null::uuid as number_pool_id`;
@@ -127,7 +130,7 @@ async function isWith(tx: WorkspaceTx, phoneNumber: number): Promise<RawBuilder<
 
 function conditions(query: CallQuery, isBatch: CallDetails['isBatch']): (RawBuilder<unknown> | false)[] {
   const { campaignId, batchId, contactId, workflowRunId, statuses, outcomes } = query;
-  const { direction, agentId, externalId, tags, queuedAfter, queuedBefore } = query;
+  const { direction, agentId, externalId, tags, metadata, queuedAfter, queuedBefore } = query;
   return [
     campaignId !== undefined && sql`campaign_id = ${campaignId} and not ${isBatch(campaignId)}`,
     batchId !== undefined && sql`campaign_id = ${batchId} and ${isBatch(batchId)}`,
@@ -139,6 +142,7 @@ function conditions(query: CallQuery, isBatch: CallDetails['isBatch']): (RawBuil
     agentId !== undefined && sql`agent_id = ${agentId}`,
     externalId !== undefined && sql`external_id = ${externalId}`,
     tags !== undefined && sql`tags is not null and tags @> ${tags}::text[]`,
+    metadata !== undefined && sql`metadata <> '{}' and ${hasPairs(sql`metadata`, metadata)}`,
     queuedAfter !== undefined && sql`queued_at >= ${queuedAfter}`,
     queuedBefore !== undefined && sql`queued_at < ${queuedBefore}`,
   ];

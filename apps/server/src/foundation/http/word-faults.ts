@@ -41,6 +41,7 @@ const PATTERNS = new Map<string, string>([
     '^(?:[^\\s\\x00-\\x1f\\x7f-\\x9f]|[ \\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff])+$',
     'must be one line without control characters',
   ],
+  ['^[^=]{1,64}=', 'must be a name of 1 to 64 characters, a = and a value, such as orderId=7781'],
   ['^[^\\s.{}]+$', 'must have no spaces, dots or braces'],
   ['^[A-Za-z0-9][A-Za-z0-9_-]*$', 'must be letters, digits, _ and -, beginning with a letter or digit'],
   ['^[A-Za-z0-9][A-Za-z0-9_.:-]*$', 'must be letters, digits, _, -, . and :, beginning with a letter or digit'],

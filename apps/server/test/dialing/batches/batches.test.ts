@@ -406,6 +406,36 @@ describe('recipients', () => {
     expect((await list(batchId)).items[1]).toMatchObject({ state: 'pending', reason: 'campaign_ended' });
   });
 
+  test('are found by their own ID and by the metadata of their calls', async () => {
+    const sent = [
+      { ...person(14155550161), externalId: 'one', metadata: { order: '7', depot: 'own' } },
+      { phoneNumber: 'x', externalId: 'two', metadata: { order: '7' } },
+      { ...person(14155550162), externalId: 'two' },
+      { ...person(14155550163), metadata: { order: '7' } },
+    ];
+    const scheduledAt = '2099-01-01T00:00:00.000Z';
+    const { batchId } = await start({ recipients: sent, metadata: { depot: 'all' }, scheduledAt });
+    const found = async (query: object) => {
+      const { items, totalCount } = await list(batchId, query);
+      expect(totalCount).toBe(items.length);
+      return items.map(({ index }) => index);
+    };
+    expect(await found({ externalId: 'two' })).toEqual([1, 2]);
+    expect(await found({ externalId: 'two', accepted: true })).toEqual([2]);
+    expect(await found({ externalId: 'three' })).toEqual([]);
+    expect(await found({ metadata: 'order=7' })).toEqual([0, 3]);
+    expect(await found({ metadata: 'depot=all' })).toEqual([2, 3]);
+    expect(await found({ metadata: ['depot=all', 'order=7'] })).toEqual([3]);
+    expect(await found({ metadata: 'order=7', externalId: 'one' })).toEqual([0]);
+    const first = await list(batchId, { metadata: 'order=7', order: 'desc', perPage: 1 });
+    expect(first.items).toMatchObject([{ index: 3, phoneNumber: '+14155550163' }]);
+    expect((await list(batchId, { cursor: first.nextCursor })).items).toMatchObject([{ index: 0, externalId: 'one' }]);
+    const { response } = await client.GET(`${path}/{batchId}/recipients`, {
+      params: { path: { batchId }, query: { metadata: 'order' } },
+    });
+    expect(response.status).toBe(400);
+  });
+
   test('are those of one batch, and of a thousand the last too', async () => {
     const { batchId, acceptedRecipients } = await start({ recipients: people(1000) });
     const { items } = await list(batchId, { perPage: 100, page: 10 });

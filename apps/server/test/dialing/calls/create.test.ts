@@ -234,11 +234,18 @@ test('what is not as it should be is named', async () => {
   expect(await faultOf({ fromNumber: '+14155550120' })).toEqual([409, 'campaign_not_startable', undefined]);
 });
 
-test('calls are found by their own IDs, tags, agent, direction and several statuses, those that wait among them', async () => {
+test('calls are found by their own IDs, tags, metadata, agent, direction and several statuses, those that wait among them', async () => {
   const agentId = 'agent_filters';
+  const metadata = { order: '7', depot: 'a=b' };
   const [waiting, over] = [
-    await create({ agentId, scheduledAt: inDays(1), externalId: 'filter-1', tags: ['filters', 'one'] }),
-    await create({ agentId, toNumber: '+14155550186', externalId: 'filter-2', tags: ['filters'] }),
+    await create({ agentId, scheduledAt: inDays(1), externalId: 'filter-1', tags: ['filters', 'one'], metadata }),
+    await create({
+      agentId,
+      toNumber: '+14155550186',
+      externalId: 'filter-2',
+      tags: ['filters'],
+      metadata: { order: '7' },
+    }),
   ];
   await untilOver(over.roomId);
   const found = async (query: object) => {
@@ -256,6 +263,10 @@ test('calls are found by their own IDs, tags, agent, direction and several statu
   expect(await found({ externalId: 'filter-1' })).toEqual([waiting.roomId]);
   expect(await found({ tag: 'filters' })).toEqual(both);
   expect(await found({ tag: ['one', 'filters'] })).toEqual([waiting.roomId]);
+  expect(await found({ metadata: 'order=7' })).toEqual(both);
+  expect(await found({ metadata: ['order=7', 'depot=a=b'] })).toEqual([waiting.roomId]);
+  for (const none of ['order=', 'order=77', 'depot=a', 'Order=7', ['order=7', 'order=8']])
+    expect(await found({ metadata: none })).toEqual([]);
   expect(await found({ phoneNumber: '+14155550186' })).toEqual([over.roomId]);
   expect(await found({ direction: 'inbound' })).toEqual([]);
   await end(waiting.roomId);

@@ -280,6 +280,7 @@ test('figures, exports and lists read the calls of their time, campaign or direc
       { direction: 'inbound' as const },
       { statuses: ['ringing', 'in_progress'] as const },
       { phoneNumber: 14150000007 },
+      { metadata: [['order', '7'] as const] },
     ];
     const work = async () => {
       await count();

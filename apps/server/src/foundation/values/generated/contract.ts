@@ -5689,6 +5689,11 @@ export interface components {
             transcript?: components["schemas"]["CallTranscript"];
             data?: components["schemas"]["CallData"];
         };
+        /**
+         * @description A name in `metadata` and its whole value, with `=` between them. A name that has a `=` in it can't be asked for.
+         * @example orderId=7781
+         */
+        CallMetadataPair: string;
         /** @description A page of calls. */
         CallPage: {
             /** @description The calls of this page. */
@@ -11965,6 +11970,11 @@ export interface operations {
                  */
                 tag?: components["schemas"]["CallTag"] | components["schemas"]["CallTag"][];
                 /**
+                 * @description Keeps calls that carry this name and value in their `metadata`; of several, all of them. It looks through all calls with metadata until the page is full; an `externalId` is found at once.
+                 * @example orderId=7781
+                 */
+                metadata?: components["schemas"]["CallMetadataPair"] | components["schemas"]["CallMetadataPair"][];
+                /**
                  * @description Keeps calls from or to exactly this number. Write the `+` as `%2B`, since a bare one means a space.
                  * @example +14155550142
                  */
@@ -14826,6 +14836,16 @@ export interface operations {
                  * @example true
                  */
                 accepted?: boolean;
+                /**
+                 * @description Keeps those who bear this ID of yours.
+                 * @example order-7781
+                 */
+                externalId?: components["schemas"]["CallExternalId"];
+                /**
+                 * @description Keeps accepted recipients whose calls carry this name and value in `metadata`, the batch's own included; of several, all of them. Of the rejected none is kept.
+                 * @example orderId=7781
+                 */
+                metadata?: components["schemas"]["CallMetadataPair"] | components["schemas"]["CallMetadataPair"][];
                 /**
                  * @description Has the page tell `totalCount`. This list grows without end, and to count it takes as long as it is; whether there is more is told by `nextCursor`.
                  * @example true
