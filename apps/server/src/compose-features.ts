@@ -23,7 +23,7 @@ export function featuresOf({ config, database, clock, log }: Parts, services: Se
   const common = { database, clock, log, secrets };
   return {
     contactLists: {
-      ...{ database, notifications, jobs, objects, clock, log, limits, coming, storageMaxBytes },
+      ...{ database, notifications, jobs, objects, clock, log, secrets, limits, coming, storageMaxBytes },
       guard: services.restoreGuard,
     },
     recordings: {
@@ -36,7 +36,7 @@ export function featuresOf({ config, database, clock, log }: Parts, services: Se
       storageMaxBytes,
     },
     knowledgeBases: {
-      ...{ database, jobs, objects, clock, log, maxBytes: config.documentMaxBytes, coming, storageMaxBytes },
+      ...{ database, jobs, objects, clock, log, secrets, maxBytes: config.documentMaxBytes, coming, storageMaxBytes },
       basesOfCall: services.callTokens.basesOf,
     },
     exports: { database, jobs, objects, clock, log, mostRows: MOST_ROWS, mostBytes: MOST_BYTES },

@@ -91,7 +91,7 @@ export function handlersOf(
       onHoursChanged: changeHoursOfWorkspace,
       isNumber,
     }),
-    ...apiKeyOperations({ database, clock, streamTokens: services.streamTokens }),
+    ...apiKeyOperations({ database, clock, secrets, streamTokens: services.streamTokens }),
     ...auditLogOperations(database),
     ...agentOperations({ database, clock, secrets, guard, inTestSlot, onOpened: resumeBraked }),
     ...webhookOperations({ ...webhooks, inTestSlot }),

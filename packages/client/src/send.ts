@@ -82,12 +82,10 @@ function mayRetry({ status, headers }: Response, repeatable: boolean): boolean {
 
 /**
  * Sends a request until there is an answer that more sending won't better: what is safe to repeat, `maxRetries` times at
- * most. Forms are sent once: their bodies can be large. Rejects with `ConnectionError`, `TimeoutError`, or the reason of
- * the request's signal.
+ * most. Rejects with `ConnectionError`, `TimeoutError`, or the reason of the request's signal.
  */
 export function send(request: Request, options: SendOptions): Promise<Response> {
-  const form = request.headers.get('Content-Type')?.startsWith('multipart/');
-  const maxRetries = form ? 0 : options.maxRetries;
+  const { maxRetries } = options;
   const repeatable = isRepeatable(request);
   const { signal } = request;
   const attempt = (isLast: boolean) => attemptOnce(isLast ? request : request.clone(), options, signal);

@@ -36,12 +36,15 @@ test('an ID that is missing at run time is an error, not another path', async ()
   expect(received).toEqual([]);
 });
 
-test('files are sent as a form', async () => {
-  const { client, received } = await standIn(json(201, { documents: [] }));
+test('files are sent as a form, again if its answer is lost', async () => {
+  const failed = json(500, { code: 'internal_error' });
+  const { client, received } = await standIn(hangUp, failed, json(201, { documents: [] }));
   const files = [new File(['a'], 'a.txt'), { name: 'b.txt', content: new Blob(['b']) }];
   await client.knowledgeBases.addDocuments('kb_1', files);
   expect(received[0]!.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
   expect(received[0]!.body.match(/filename="[ab].txt"/g)).toEqual(['filename="a.txt"', 'filename="b.txt"']);
+  expect(received.map(({ body }) => body)).toEqual(Array(3).fill(received[0]!.body));
+  expect(new Set(received.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
 });
 
 test('options are headers of the operation, and hold for one request', async () => {

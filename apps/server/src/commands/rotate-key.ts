@@ -1,5 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Database, EngineTx } from '../foundation/database/database.ts';
+import { answerPlace } from '../foundation/database/kept-answers.ts';
 import { NUMBER_KEY_PLACE } from '../foundation/database/kept-number-key.ts';
 import { createSecrets, type EncryptionKeys, type Secrets } from '../foundation/database/secrets.ts';
 import { passwordPlace } from '../lines/trunks/trunk.ts';
@@ -18,8 +19,10 @@ interface Key {
 
 /** A column that holds secrets, and the place of each, which it is bound to. */
 interface SecretColumn {
-  table: 'trunks' | 'agents' | 'webhooks' | 'workspaces';
+  table: 'trunks' | 'agents' | 'webhooks' | 'workspaces' | 'idempotency_keys';
   column: string;
+  /** The column with the row's UUID, if it isn't `id`. */
+  id?: string;
   placeOf: (key: Key) => string;
 }
 
@@ -35,6 +38,12 @@ export const secretColumns: readonly SecretColumn[] = [
     placeOf: ({ workspace_id, id }) => webhookSecretPlace(workspace_id, id),
   },
   { table: 'workspaces', column: 'inbound_secret', placeOf: ({ id }) => inboundSecretPlace(id) },
+  {
+    table: 'idempotency_keys',
+    column: 'answer',
+    id: 'resource_id',
+    placeOf: ({ workspace_id, id }) => answerPlace(workspace_id, id),
+  },
 ];
 
 /** How many secrets were encrypted anew, were under the current key already, and can be opened by neither. */
@@ -54,25 +63,27 @@ export interface Rotated {
 export async function rotateKey(database: Database, keys: EncryptionKeys, isDryRun = false): Promise<Rotated> {
   const found: Rotated = { moved: 0, current: 0, unreadable: [], unreadableCount: 0 };
   const move = mover(keys, found);
-  for (const { table, column, placeOf } of secretColumns) {
-    const [tableRef, columnRef] = [sql.table(table), sql.ref(column)];
+  for (const { table, column, id = 'id', placeOf } of secretColumns) {
+    const [tableRef, columnRef, idRef] = [sql.table(table), sql.ref(column), sql.ref(id)];
     const workspace = table === 'workspaces' ? sql.ref('id') : sql.ref('workspace_id');
     const also = table === 'trunks' ? sql`, password_of` : sql``;
     let last: Key | undefined;
     do {
       const rows = await database.inEngine(async ({ db }: EngineTx) => {
         const after = last
-          ? sql<SqlBool>`(${workspace}, id) > (${last.workspace_id}::uuid, ${last.id}::uuid)`
+          ? sql<SqlBool>`(${workspace}, ${idRef}) > (${last.workspace_id}::uuid, ${last.id}::uuid)`
           : sql<SqlBool>`true`;
         const page = await sql<Key & { sealed: string }>`
-          select ${workspace} as workspace_id, id, ${columnRef} as sealed ${also} from ${tableRef}
-          where ${columnRef} is not null and ${after} order by ${workspace}, id limit ${AT_ONCE}`.execute(db);
+          select ${workspace} as workspace_id, ${idRef} as id, ${columnRef} as sealed ${also} from ${tableRef}
+          where ${columnRef} is not null and ${after} order by ${workspace}, ${idRef} limit ${AT_ONCE}`.execute(db);
         for (const row of page.rows) {
           const anew = move(row.sealed, placeOf(row), `${table}.${column} ${row.id}`);
           // What was changed meanwhile is under the current key.
           if (anew !== undefined && !isDryRun)
             await sql`update ${tableRef} set ${columnRef} = ${anew}
-              where ${workspace} = ${row.workspace_id} and id = ${row.id} and ${columnRef} = ${row.sealed}`.execute(db);
+              where ${workspace} = ${row.workspace_id} and ${idRef} = ${row.id} and ${columnRef} = ${row.sealed}`.execute(
+              db,
+            );
         }
         return page.rows;
       });

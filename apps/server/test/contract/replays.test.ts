@@ -38,7 +38,8 @@ async function ask(path: string, { method = 'POST', body, key }: Sent = {}) {
   const response = await fetch(server.url + path, init);
   const answer = JSON.parse(await response.text());
   const { status } = response;
-  return { status, replayed: response.headers.get('idempotent-replayed'), answer, made: answer.data ?? answer };
+  const made = answer.data?.agent ?? answer.data ?? answer;
+  return { status, replayed: response.headers.get('idempotent-replayed'), answer, made };
 }
 
 const end = { id: 'end', type: 'end', title: 'End', status: 'completed' };
@@ -47,6 +48,8 @@ const campaign = (): object => ({
   fromNumber: '+14155550199',
   lists: [{ id: listId, role: 'contacts' }],
 });
+const stream = { type: 'stream', url: 'wss://agents.example.com/' };
+const hook = { url: 'https://hooks.invalid/', eventTypes: ['call.ended'] };
 const uploads = (): string => `/v1/calls/contact-lists/${ownListId}/uploads`;
 
 const creates: [operation: string, path: () => string, body: () => object, changed: string][] = [
@@ -55,6 +58,9 @@ const creates: [operation: string, path: () => string, body: () => object, chang
   ['createContactListUpload', uploads, () => ({ fileName: 'One' }), 'fileName'],
   ['createNumberPool', () => '/v1/number-pools', () => ({ name: 'One' }), 'name'],
   ['createKnowledgeBase', () => '/v1/knowledge-bases', () => ({ name: 'One' }), 'name'],
+  ['createAgent', () => '/v1/agents', () => ({ name: 'One', connection: stream }), 'name'],
+  ['createApiKey', () => '/v1/api-keys', () => ({ name: 'One', permissions: ['calls:read'] }), 'name'],
+  ['createWebhook', () => '/v1/webhooks', () => ({ ...hook, description: 'One' }), 'description'],
   ['createWorkflow', () => '/v1/workflows', () => ({ name: 'One', startNodeId: 'end', nodes: [end] }), 'name'],
 ];
 
@@ -98,6 +104,34 @@ test('the keys of a request that is sent again may stand in another order', asyn
   await ask(path, { body: { name: 'Two', startNodeId: 'end', nodes: two }, key: 'two' });
   const back = { body: { name: 'Two', startNodeId: 'end', nodes: two.toReversed() }, key: 'two' };
   expect(await ask(path, back)).toMatchObject({ status: 409, answer: { code: 'idempotency_key_reused' } });
+});
+
+test('a trunk that was deleted is not made again', async () => {
+  const sent = { body: { terminationUrl: 'ok.sim', username: 'ada', password: 'One' }, key: 'trunk' };
+  const { made } = await ask('/v1/telephony/trunks', sent);
+  expect(await ask('/v1/telephony/trunks', sent)).toMatchObject({ status: 201, replayed: 'true', made });
+  await ask(`/v1/telephony/trunks/${made.id}`, { method: 'DELETE' });
+  expect(await ask('/v1/telephony/trunks', sent)).toMatchObject({ status: 404, answer: { code: 'not_found' } });
+});
+
+test('of many things those that are still there are answered', async () => {
+  const path = '/v1/telephony/phone-numbers';
+  const body = { phoneNumbers: ['+14155550188', '+14155550189', '911'], sipConfig: { terminationUrl: 'ok.sim' } };
+  const sent = { body, key: 'many' };
+  const { made } = await ask(`${path}/import/manual`, sent);
+  expect(await ask(`${path}/import/manual`, sent)).toMatchObject({ status: 201, replayed: 'true', made });
+  await ask(`${path}/${made.imported[0].id}`, { method: 'DELETE' });
+  const { answer } = await ask(`${path}/import/manual`, sent);
+  expect(answer).toEqual({ imported: [made.imported[1]], rejected: made.rejected });
+});
+
+test('a secret that was replaced since is shown again, and replaces nothing', async () => {
+  const path = '/v1/workspace/rotate-inbound-secret';
+  const first = await ask(path, { key: 'first' });
+  const second = await ask(path, { key: 'second' });
+  expect(second.made.secret).not.toBe(first.made.secret);
+  expect(await ask(path, { key: 'first' })).toMatchObject({ status: 200, replayed: 'true', made: first.made });
+  expect(await ask(path, { key: 'second' })).toMatchObject({ status: 200, replayed: 'true', made: second.made });
 });
 
 test('a key that a server of before 0.2.0 has taken is known', async () => {
@@ -150,8 +184,7 @@ test('a list that is made again has a URL that opens for its file, which is wait
 });
 
 test('a campaign is answered again when its agent is gone', async () => {
-  const connection = { type: 'stream', url: 'wss://agents.example.com/' };
-  const agent = (await ask('/v1/agents', { body: { name: 'A', connection } })).made.agent;
+  const agent = (await ask('/v1/agents', { body: { name: 'A', connection: stream } })).made;
   const sent = { body: { name: 'Kept', ...campaign(), agentId: agent.id }, key: 'kept' };
   const { made } = await ask('/v1/calls/campaigns', sent);
   const path = `/v1/agents/${agent.id}`;

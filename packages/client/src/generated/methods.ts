@@ -26,7 +26,7 @@ export interface ContactListsMethods {
   /** List the entries of a contact list. `GET /v1/calls/contact-lists/{id}/entries` */
   listEntries(id: string, query?: Query<'listContactListEntries'>, options?: RequestOptions): Listing<'listContactListEntries'>;
   /** Add entries to a contact list. `POST /v1/calls/contact-lists/{id}/entries` */
-  addEntries(id: string, body: Body<'addContactListEntries'>, options?: RequestOptions): Answer<'addContactListEntries'>;
+  addEntries(id: string, body: Body<'addContactListEntries'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'addContactListEntries'>;
   /** Read an entry of a contact list. `GET /v1/calls/contact-lists/{id}/entries/{phoneNumber}` */
   getEntry(id: string, phoneNumber: string, options?: RequestOptions): Answer<'getContactListEntry'>;
   /** Change an entry of a contact list. `PATCH /v1/calls/contact-lists/{id}/entries/{phoneNumber}` */
@@ -55,7 +55,7 @@ export interface PhoneNumbersMethods {
   /** Buy a phone number. `POST /v1/telephony/phone-numbers/buy` */
   buy(body: Body<'buyPhoneNumber'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'buyPhoneNumber'>;
   /** Import owned numbers. `POST /v1/telephony/phone-numbers/import/manual` */
-  import(body: Body<'importPhoneNumbers'> & NotBoth<'trunkId', 'sipConfig'>, options?: RequestOptions): Answer<'importPhoneNumbers'>;
+  import(body: Body<'importPhoneNumbers'> & NotBoth<'trunkId', 'sipConfig'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'importPhoneNumbers'>;
   /** Read a phone number. `GET /v1/telephony/phone-numbers/{id}` */
   get(id: string, options?: RequestOptions): Answer<'getPhoneNumber'>;
   /** Update a phone number. `PATCH /v1/telephony/phone-numbers/{id}` */
@@ -72,7 +72,7 @@ export interface TrunksMethods {
   /** List trunks. `GET /v1/telephony/trunks` */
   list(query?: Query<'listTrunks'>, options?: RequestOptions): Listing<'listTrunks'>;
   /** Create a trunk. `POST /v1/telephony/trunks` */
-  create(body: Body<'createTrunk'>, options?: RequestOptions): Answer<'createTrunk'>;
+  create(body: Body<'createTrunk'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createTrunk'>;
   /** Read a trunk. `GET /v1/telephony/trunks/{id}` */
   get(id: string, options?: RequestOptions): Answer<'getTrunk'>;
   /** Update a trunk. `PATCH /v1/telephony/trunks/{id}` */
@@ -97,7 +97,7 @@ export interface WorkspaceMethods {
   /** Resume all dialing. `POST /v1/workspace/resume-dialing` */
   resumeDialing(options?: RequestOptions): Answer<'resumeDialing'>;
   /** Rotate the inbound secret. `POST /v1/workspace/rotate-inbound-secret` */
-  rotateInboundSecret(options?: RequestOptions): Answer<'rotateInboundSecret'>;
+  rotateInboundSecret(options?: RequestOptions & { idempotencyKey?: string }): Answer<'rotateInboundSecret'>;
 }
 
 export interface KnowledgeBasesMethods {
@@ -112,7 +112,7 @@ export interface KnowledgeBasesMethods {
   /** Delete a knowledge base. `DELETE /v1/knowledge-bases/{kbId}` */
   delete(kbId: string, options?: RequestOptions): Answer<'deleteKnowledgeBase'>;
   /** Add documents to a knowledge base. `POST /v1/knowledge-bases/{kbId}/documents` */
-  addDocuments(kbId: string, files: readonly (File | NamedFile)[], options?: RequestOptions): Answer<'addKnowledgeBaseDocuments'>;
+  addDocuments(kbId: string, files: readonly (File | NamedFile)[], options?: RequestOptions & { idempotencyKey?: string }): Answer<'addKnowledgeBaseDocuments'>;
   /** Read a document. `GET /v1/knowledge-bases/{kbId}/documents/{docId}` */
   getDocument(kbId: string, docId: string, options?: RequestOptions): Answer<'getKnowledgeBaseDocument'>;
   /** Delete a document. `DELETE /v1/knowledge-bases/{kbId}/documents/{docId}` */
@@ -214,11 +214,11 @@ export interface ApiKeysMethods {
   /** List API keys. `GET /v1/api-keys` */
   list(query?: Query<'listApiKeys'>, options?: RequestOptions): Listing<'listApiKeys'>;
   /** Create an API key. `POST /v1/api-keys` */
-  create(body: Body<'createApiKey'>, options?: RequestOptions): Answer<'createApiKey'>;
+  create(body: Body<'createApiKey'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createApiKey'>;
   /** Revoke an API key. `DELETE /v1/api-keys/{keyId}` */
   revoke(keyId: string, options?: RequestOptions): Answer<'revokeApiKey'>;
   /** Get a token for an event stream. `POST /v1/stream-tokens` */
-  createStreamToken(body: Body<'createStreamToken'>, options?: RequestOptions): Answer<'createStreamToken'>;
+  createStreamToken(body: Body<'createStreamToken'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createStreamToken'>;
 }
 
 export interface AuditLogMethods {
@@ -270,7 +270,7 @@ export interface AgentsMethods {
   /** List agents. `GET /v1/agents` */
   list(query?: Query<'listAgents'>, options?: RequestOptions): Listing<'listAgents'>;
   /** Create an agent. `POST /v1/agents` */
-  create(body: Body<'createAgent'>, options?: RequestOptions): Answer<'createAgent'>;
+  create(body: Body<'createAgent'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createAgent'>;
   /** Read an agent. `GET /v1/agents/{agentId}` */
   get(agentId: string, options?: RequestOptions): Answer<'getAgent'>;
   /** Change an agent. `PATCH /v1/agents/{agentId}` */
@@ -285,7 +285,7 @@ export interface WebhooksMethods {
   /** List webhook endpoints. `GET /v1/webhooks` */
   list(query?: Query<'listWebhooks'>, options?: RequestOptions): Listing<'listWebhooks'>;
   /** Create a webhook endpoint. `POST /v1/webhooks` */
-  create(body: Body<'createWebhook'>, options?: RequestOptions): Answer<'createWebhook'>;
+  create(body: Body<'createWebhook'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createWebhook'>;
   /** Read a webhook endpoint. `GET /v1/webhooks/{webhookId}` */
   get(webhookId: string, options?: RequestOptions): Answer<'getWebhook'>;
   /** Change a webhook endpoint. `PATCH /v1/webhooks/{webhookId}` */
@@ -293,13 +293,13 @@ export interface WebhooksMethods {
   /** Delete a webhook endpoint. `DELETE /v1/webhooks/{webhookId}` */
   delete(webhookId: string, options?: RequestOptions): Answer<'deleteWebhook'>;
   /** Rotate the secret of a webhook endpoint. `POST /v1/webhooks/{webhookId}/rotate-secret` */
-  rotateSecret(webhookId: string, options?: RequestOptions): Answer<'rotateWebhookSecret'>;
+  rotateSecret(webhookId: string, options?: RequestOptions & { idempotencyKey?: string }): Answer<'rotateWebhookSecret'>;
   /** Send a test event to a webhook endpoint. `POST /v1/webhooks/{webhookId}/test` */
   test(webhookId: string, options?: RequestOptions): Answer<'testWebhook'>;
   /** List the deliveries of a webhook endpoint. `GET /v1/webhooks/{webhookId}/deliveries` */
   listDeliveries(webhookId: string, query?: Query<'listWebhookDeliveries'>, options?: RequestOptions): Listing<'listWebhookDeliveries'>;
   /** Send an event again. `POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/replay` */
-  replayDelivery(webhookId: string, deliveryId: string, options?: RequestOptions): Answer<'replayWebhookDelivery'>;
+  replayDelivery(webhookId: string, deliveryId: string, options?: RequestOptions & { idempotencyKey?: string }): Answer<'replayWebhookDelivery'>;
 }
 
 export interface BatchesMethods {
@@ -352,15 +352,15 @@ export const methods: { [Group in keyof Methods]: string } = {
   doNotCall:
     '/calls/do-not-call Gl add:Pb remove:Dq/*',
   contactLists:
-    '/calls/contact-lists Gl Pbk G/* Ab/* D/* listEntries:Gl/*/entries addEntries:Pb/*/entries getEntry:G/*/entries/* updateEntry:Ab/*/entries/* removeEntry:D/*/entries/* listUploads:Gl/*/uploads createUpload:Pbk/*/uploads getUpload:G/*/uploads/* previewUpload:G/*/uploads/*/preview streamUploadEvents:Gs/*/uploads/*/events confirmUpload:P/*/uploads/*/confirm',
+    '/calls/contact-lists Gl Pbk G/* Ab/* D/* listEntries:Gl/*/entries addEntries:Pbk/*/entries getEntry:G/*/entries/* updateEntry:Ab/*/entries/* removeEntry:D/*/entries/* listUploads:Gl/*/uploads createUpload:Pbk/*/uploads getUpload:G/*/uploads/* previewUpload:G/*/uploads/*/preview streamUploadEvents:Gs/*/uploads/*/events confirmUpload:P/*/uploads/*/confirm',
   phoneNumbers:
-    '/telephony list:Gl/phone-numbers searchAvailable:Gq/available-phone-numbers Pbk/phone-numbers/buy import:Pb/phone-numbers/import/manual get:G/phone-numbers/* update:Ab/phone-numbers/* release:D/phone-numbers/* startTestCall:Pbk/phone-numbers/*/test-call getTestCall:G/test-calls/*',
+    '/telephony list:Gl/phone-numbers searchAvailable:Gq/available-phone-numbers Pbk/phone-numbers/buy import:Pbk/phone-numbers/import/manual get:G/phone-numbers/* update:Ab/phone-numbers/* release:D/phone-numbers/* startTestCall:Pbk/phone-numbers/*/test-call getTestCall:G/test-calls/*',
   trunks:
-    '/telephony/trunks Gl Pb G/* Ab/* D/* G/*/validate P/*/pause P/*/resume',
+    '/telephony/trunks Gl Pbk G/* Ab/* D/* G/*/validate P/*/pause P/*/resume',
   workspace:
-    '/workspace get:G update:Ab P/pause-dialing P/resume-dialing P/rotate-inbound-secret',
+    '/workspace get:G update:Ab P/pause-dialing P/resume-dialing Pk/rotate-inbound-secret',
   knowledgeBases:
-    '/knowledge-bases Gl Pbk G/* Ab/* D/* addDocuments:Pf/*/documents getDocument:G/*/documents/* deleteDocument:D/*/documents/* Pb/*/search',
+    '/knowledge-bases Gl Pbk G/* Ab/* D/* addDocuments:Pfk/*/documents getDocument:G/*/documents/* deleteDocument:D/*/documents/* Pb/*/search',
   campaigns:
     '/calls/campaigns Gl Pbk G/* Ab/* D/* Pq/*/start P/*/pause P/*/resume P/*/stop P/*/unschedule P/*/cancel Pb/*/preview listContacts:Gl/*/contacts getStats:G/*/stats streamEvents:Gs/*/events',
   calls:
@@ -372,7 +372,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   numberPools:
     '/number-pools Gl Pbk G/* Ab/* D/* listMembers:Gl/*/members moveMember:Pb/*/members/move G/*/validate-trunks',
   apiKeys:
-    ' list:Gl/api-keys create:Pb/api-keys revoke:D/api-keys/* createStreamToken:Pb/stream-tokens',
+    ' list:Gl/api-keys create:Pbk/api-keys revoke:D/api-keys/* createStreamToken:Pbk/stream-tokens',
   auditLog:
     '/audit-log Gl',
   workflows:
@@ -380,9 +380,9 @@ export const methods: { [Group in keyof Methods]: string } = {
   workflowRuns:
     '/workflow-runs listRuns:Gl getRun:G/* streamRunEvents:Gs/*/events cancelRun:P/*/cancel',
   agents:
-    '/agents Gl Pb G/* Ab/* D/* P/*/test',
+    '/agents Gl Pbk G/* Ab/* D/* P/*/test',
   webhooks:
-    '/webhooks Gl Pb G/* Ab/* D/* P/*/rotate-secret P/*/test listDeliveries:Gl/*/deliveries replayDelivery:P/*/deliveries/*/replay',
+    '/webhooks Gl Pbk G/* Ab/* D/* Pk/*/rotate-secret P/*/test listDeliveries:Gl/*/deliveries replayDelivery:Pk/*/deliveries/*/replay',
   batches:
     '/calls/batch Gl start:Pbk G/* D/* listRecipients:Gl/*/recipients P/*/pause P/*/resume P/*/cancel',
 };

@@ -9018,6 +9018,11 @@ export interface components {
          */
         LastEventId: string;
         /**
+         * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+         * @example order-7781
+         */
+        SecretIdempotencyKey: string;
+        /**
          * @description Campaign ID.
          * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
          */
@@ -9570,7 +9575,13 @@ export interface operations {
     addContactListEntries: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /**
                  * @description Contact list ID.
@@ -9591,6 +9602,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9602,7 +9614,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The list is of type `batch`; the server alone fills it. */
+            /** @description The list is of type `batch`, which the server alone fills, or the Idempotency-Key is taken. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10269,7 +10281,13 @@ export interface operations {
     importPhoneNumbers: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -10284,6 +10302,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10294,6 +10313,17 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            /** @description The Idempotency-Key is taken. Nothing was imported. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -10582,7 +10612,13 @@ export interface operations {
     createTrunk: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -10597,6 +10633,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -10607,8 +10644,9 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace has this trunk already, or as many as it may. Nothing was changed. */
+            /** @description The workspace has this trunk already, or as many as it may, or the Idempotency-Key is taken. Nothing was changed. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -11001,7 +11039,13 @@ export interface operations {
     rotateInboundSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["SecretIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -11011,6 +11055,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11020,6 +11065,17 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            /** @description The Idempotency-Key is taken. The secret is as it was. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11260,7 +11316,13 @@ export interface operations {
     addKnowledgeBaseDocuments: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /**
                  * @description Knowledge base ID.
@@ -11281,6 +11343,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11292,7 +11355,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The knowledge base would hold more than 100 documents, or the workspace more bytes of files than the server lets it. Nothing was added. */
+            /** @description The knowledge base would hold more than 100 documents, or the workspace more bytes of files than the server lets it. Or the Idempotency-Key is taken. Nothing was added. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -13399,7 +13462,13 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["SecretIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13414,6 +13483,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13423,8 +13493,9 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace has 1,000 keys already that hold. Nothing was made. */
+            /** @description The workspace has 1,000 keys already that hold, or the Idempotency-Key is taken. Nothing was made. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -13479,7 +13550,13 @@ export interface operations {
     createStreamToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["SecretIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13494,6 +13571,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13504,6 +13582,17 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            /** @description The Idempotency-Key is taken. Nothing was made. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -14566,7 +14655,13 @@ export interface operations {
     createAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["SecretIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14581,6 +14676,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -14593,7 +14689,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description A knowledge base is not `ready`. Nothing was changed. */
+            /** @description A knowledge base is not `ready`, or the Idempotency-Key is taken. Nothing was changed. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -14847,7 +14943,13 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["SecretIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14862,6 +14964,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -14874,7 +14977,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace has 100 endpoints already. Nothing was made. */
+            /** @description The workspace has 100 endpoints already, or the Idempotency-Key is taken. Nothing was made. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -15014,7 +15117,13 @@ export interface operations {
     rotateWebhookSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["SecretIdempotencyKey"];
+            };
             path: {
                 /**
                  * @description The webhook endpoint.
@@ -15030,6 +15139,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -15041,6 +15151,17 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description The Idempotency-Key is taken. The secret is as it was. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15163,7 +15284,13 @@ export interface operations {
     replayWebhookDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /**
                  * @description The webhook endpoint.
@@ -15184,6 +15311,7 @@ export interface operations {
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15194,6 +15322,17 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description The Idempotency-Key is taken. Nothing is sent. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

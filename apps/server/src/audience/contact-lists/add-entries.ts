@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { Made } from '../../foundation/database/idempotency-keys.ts';
+import { answerOnce } from '../../foundation/database/kept-answers.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { existing, refuse, ServiceError } from '../../foundation/values/service-error.ts';
@@ -24,36 +26,54 @@ export async function lockOwnList(tx: WorkspaceTx, listId: string): Promise<List
 /**
  * Adds people to a list as an import would: a number that is there keeps its entry and takes what is new.
  * @param sent each is judged for itself
- * @throws `not_found`; `invalid_state`; `invalid_request` where the list would have too many columns
+ * @throws `not_found`; `invalid_state`; `invalid_request` where the list would have too many columns;
+ *   `idempotency_key_reused`
  */
 export async function addEntries(
-  { database, clock, limits, guard }: ContactListDeps,
+  { database, clock, secrets, limits, guard }: ContactListDeps,
   workspaceId: string,
-  { listId, sent }: { listId: string; sent: readonly unknown[] },
+  wanted: { listId: string; sent: readonly unknown[] },
   auditOf: AuditOf,
-): Promise<components['schemas']['ContactListEntriesAdded']> {
+  idempotencyKey?: string,
+): Promise<Made<components['schemas']['ContactListEntriesAdded']>> {
+  const { listId, sent } = wanted;
   let forbidden: number[] = [];
   const since = guard.doubts();
+  const now = clock.now();
+  const named = idempotencyKey
+    ? { operation: 'addContactListEntries', key: idempotencyKey, request: wanted, resourceId: newUuid(), now, secrets }
+    : undefined;
   const answer = await database.inWorkspace(workspaceId, async (tx) => {
     const list = await lockOwnList(tx, listId);
     const terms = { defaultCountry: list.default_country ?? undefined, limits };
     const { entries, rejected } = judgeEntries(sent, terms);
-    if (entries.length === 0) return { added: 0, updated: 0, totalEntries: list.total_entries, rejected };
-    const now = clock.now();
     forbidden = list.type === 'dnd' ? entries.map((entry) => entry.phoneNumber) : [];
-    const rows = await rowsOf(tx, listId, entries);
-    const updated = await updateEntries(tx, listId, rows);
-    const fresh = rows.filter((row) => !updated.has(row.phone_number));
-    if (fresh.length > 0) await insertEntries(tx, await uploadFor(tx, listId, now), fresh, now);
-    if (forbidsAny(entries)) await noteWords(tx, listId);
-    await countEntries(tx, listId, fresh.length, now);
-    await audit(tx, auditOf('contact_list.entries_added', 'contact_list', toId('list', listId)), now);
-    const totalEntries = list.total_entries + fresh.length;
-    return { added: fresh.length, updated: updated.size, totalEntries, rejected };
+    const add = async (): Promise<Counts> => {
+      if (entries.length === 0) return { added: 0, updated: 0, totalEntries: list.total_entries };
+      const rows = await rowsOf(tx, listId, entries);
+      const updated = await updateEntries(tx, listId, rows);
+      const fresh = rows.filter((row) => !updated.has(row.phone_number));
+      if (fresh.length > 0) await insertEntries(tx, await uploadFor(tx, listId, now), fresh, now);
+      if (forbidsAny(entries)) await noteWords(tx, listId);
+      await countEntries(tx, listId, fresh.length, now);
+      await audit(tx, auditOf('contact_list.entries_added', 'contact_list', toId('list', listId)), now);
+      return { added: fresh.length, updated: updated.size, totalEntries: list.total_entries + fresh.length };
+    };
+    // What is rejected follows from the request, so that no text of it need be kept.
+    const { made, replayed } = await answerOnce(
+      tx,
+      named,
+      add,
+      (counts) => counts,
+      async (kept) => kept,
+    );
+    return { made: { ...made, rejected }, replayed };
   });
   if (forbidden.length > 0) await tellOptOuts(guard, workspaceId, forbidden, { at: clock.now(), since });
   return answer;
 }
+
+type Counts = Omit<components['schemas']['ContactListEntriesAdded'], 'rejected'>;
 
 /** An entry as the table holds it, but for its upload. */
 interface EntryValues {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../foundation/database/database.ts';
 import type { Notifications } from '../../foundation/database/notifications.ts';
+import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { ObjectStore } from '../../foundation/objects/object-store.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import type { WordGuard } from '../../platform/installation/tell-opt-outs.ts';
@@ -15,6 +16,7 @@ export interface ContactListDeps {
   jobs: Jobs;
   objects: ObjectStore;
   clock: Clock;
+  secrets: Secrets;
   log: Logger;
   /** Caps of one file. */
   limits: ReadLimits;

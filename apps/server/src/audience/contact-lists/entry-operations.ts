@@ -4,6 +4,7 @@ import { tagged } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
+import { replayable } from '../../foundation/values/success.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
 import { addEntries } from './add-entries.ts';
 import { readEntry, removeEntry, updateEntry } from './change-entries.ts';
@@ -32,9 +33,11 @@ export function entryOperations(deps: ContactListDeps) {
       return { status: 200, body: pageAnswer(page, found, (entry) => entry) };
     },
 
-    addContactListEntries: async ({ path, body }, context) => {
+    addContactListEntries: async ({ path, body, headers }, context) => {
       const wanted = { listId: fromId(path.id), sent: body.entries };
-      return { status: 200, body: await addEntries(deps, context.workspaceId, wanted, auditOf(context)) };
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await addEntries(deps, context.workspaceId, wanted, auditOf(context), key);
+      return replayable({ status: 200 as const, body: made }, replayed);
     },
 
     getContactListEntry: async ({ path }, { workspaceId }) => shown(await readEntry(deps, workspaceId, entryKey(path))),

@@ -52,7 +52,11 @@ export async function takeIdempotencyKey(tx: WorkspaceTx, named: NamedRequest): 
   throw taken!;
 }
 
-type KeyRow = Pick<Row<'idempotency_keys'>, 'operation' | 'key' | 'fingerprint' | 'resource_id' | 'created_at'>;
+/** A key that was taken, as it is read. */
+export type KeyRow = Pick<
+  Row<'idempotency_keys'>,
+  'operation' | 'key' | 'fingerprint' | 'resource_id' | 'answer' | 'created_at'
+>;
 
 /**
  * Takes the keys of some requests for one operation, each key once. Answers for each request what `takeIdempotencyKey`
@@ -115,7 +119,8 @@ export async function findIdempotencyKey(
 }
 
 /** The same whatever the order of keys: a client may have kept its request where that is lost, such as in a `jsonb`. */
-const fingerprintOf = (request: object): string => `\\x${hash('sha256', JSON.stringify(request, withSortedKeys))}`;
+export const fingerprintOf = (request: object): string =>
+  `\\x${hash('sha256', JSON.stringify(request, withSortedKeys))}`;
 
 const withSortedKeys = (_key: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -129,17 +134,29 @@ const oldFingerprintOf = (request: object): string => `\\x${hash('sha256', JSON.
 function earlier(resourceId: string, row: KeyRow, request: object): string | ServiceError {
   const kept = `\\x${row.fingerprint.toString('hex')}`;
   if (kept === fingerprintOf(request) || kept === oldFingerprintOf(request)) return resourceId;
-  const prefix = prefixes[row.operation];
-  const what = prefix ? toId(prefix, resourceId) : 'something';
-  const at = row.created_at.toISOString();
-  const message = `This Idempotency-Key was used for another request, at ${at}, which made ${what}. Send a new key.`;
-  const details = [{ path: '/headers/Idempotency-Key', message: `made ${what} at ${at}` }];
-  return new ServiceError('idempotency_key_reused', message, { details });
+  return usedForAnother(row);
 }
 
-/** What the operations make that take a key. */
+/** The refusal of a request whose key was taken for another one. */
+export function usedForAnother({ operation, resource_id, created_at }: KeyRow): ServiceError {
+  const [prefix, at] = [prefixes[operation], created_at.toISOString()];
+  const made = prefix && resource_id ? `made ${toId(prefix, resource_id)}` : undefined;
+  const which = made ? `, which ${made}` : '';
+  const message = `This Idempotency-Key was used for another request, at ${at}${which}. Send a new key.`;
+  return keyReused(message, `${made ?? 'was used'} at ${at}`);
+}
+
+/** An `idempotency_key_reused`, with what there is to say of the header. */
+export const keyReused = (message: string, ofHeader: string) =>
+  new ServiceError('idempotency_key_reused', message, {
+    details: [{ path: '/headers/Idempotency-Key', message: ofHeader }],
+  });
+
+/** What the operations make that take a key, if it is one thing. */
 const prefixes: Record<string, IdPrefix> = {
   buyPhoneNumber: 'pn',
+  createAgent: 'agent',
+  createApiKey: 'key',
   createCall: 'room',
   createCampaign: 'cmp',
   createContactList: 'list',
@@ -148,20 +165,30 @@ const prefixes: Record<string, IdPrefix> = {
   createExport: 'exp',
   createKnowledgeBase: 'kb',
   createNumberPool: 'pool',
+  createTrunk: 'trk',
+  createWebhook: 'whk',
   createWorkflow: 'wf',
+  replayWebhookDelivery: 'dlv',
   startBatch: 'bat',
   startTestCall: 'room',
   startWorkflowRun: 'run',
 };
 
 /** A second statement: the first one's snapshot may be older than the winner of a race. */
-async function readKeys(tx: WorkspaceTx, named: { operation: string; key: string }[]): Promise<Map<string, KeyRow>> {
+export async function readKeys(
+  tx: WorkspaceTx,
+  named: { operation: string; key: string }[],
+): Promise<Map<string, KeyRow>> {
   const { rows } = await sql<KeyRow>`
-    select operation, key, fingerprint, resource_id, created_at from idempotency_keys
+    select operation, key, fingerprint, resource_id, answer, created_at from idempotency_keys
     where workspace_id = ${tx.workspaceId} and operation = ${named[0]!.operation}
       and key = any(${named.map(({ key }) => key)}::text[])`.execute(tx.db);
   return new Map(rows.map((row) => [row.key, row]));
 }
+
+/** Whether a request had this key before, equal or not. */
+export const isKeyTaken = async (tx: WorkspaceTx, named: Pick<NamedRequest, 'operation' | 'key'>): Promise<boolean> =>
+  (await readKeys(tx, [named])).size > 0;
 
 /** Frees the key that stands for a resource, since nothing came of its request. */
 export async function freeIdempotencyKey(tx: WorkspaceTx, operation: string, resourceId: string): Promise<void> {

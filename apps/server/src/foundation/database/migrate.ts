@@ -14,6 +14,7 @@ import * as agentHealth from '../../../migrations/0075-agent-health.ts';
 import * as agentSilence from '../../../migrations/0076-agent-silence.ts';
 import * as asksAgent from '../../../migrations/0077-asks-agent.ts';
 import * as unansweredInvites from '../../../migrations/0078-unanswered-invites.ts';
+import * as keptAnswers from '../../../migrations/0080-kept-answers.ts';
 import * as callsWithMetadata from '../../../migrations/0083-calls-with-metadata.ts';
 import * as editions from '../../../migrations/0090-editions.ts';
 import * as moreEditions from '../../../migrations/0091-more-editions.ts';
@@ -44,6 +45,7 @@ export const migrations: Record<string, Migration> = {
   '0076-agent-silence': agentSilence,
   '0077-asks-agent': asksAgent,
   '0078-unanswered-invites': unansweredInvites,
+  '0080-kept-answers': keptAnswers,
   '0083-calls-with-metadata': callsWithMetadata,
   '0090-editions': editions,
   '0091-more-editions': moreEditions,

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { Made } from '../../foundation/database/idempotency-keys.ts';
+import { answerOnce, findAnswer } from '../../foundation/database/kept-answers.ts';
 import { isE164 } from '../../foundation/values/e164.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId, newUuid, toId } from '../../foundation/values/ids.ts';
@@ -21,41 +23,86 @@ import { trunkChoiceFaults } from './trunk-choice.ts';
 type Body = components['schemas']['ImportPhoneNumbers'];
 type Rejected = components['schemas']['RejectedPhoneNumber'];
 
+/** What an import has come to: the UUIDs of what it made, and why not, by the places of the numbers in the request. */
+interface Outcome {
+  ids: string[];
+  rejected: [at: number, code: Rejected['code']][];
+}
+
 /**
  * Imports owned numbers with their trunk, each for itself, and checks the trunk. Throws `invalid_request` for a trunk that
- * can't be, a webhook that can't be asked, and an unknown agent.
+ * can't be, a webhook that can't be asked, and an unknown agent, and `idempotency_key_reused`.
+ * @returns the imported numbers that are still there, and why the others are not
  */
 export async function importNumbers(
   deps: PhoneNumberDeps,
   workspaceId: string,
   body: Body,
   auditOf: AuditOf,
-): Promise<{ imported: PhoneNumberRow[]; rejected: Rejected[] }> {
+  idempotencyKey?: string,
+): Promise<Made<{ imported: PhoneNumberRow[]; rejected: Rejected[] }>> {
   refuse(trunkChoiceFaults(body));
   refuse(inboundUrlFaults(deps.guard, body.inboundWebhookUrl));
+  const { database, clock, secrets } = deps;
+  const asked = { request: body, resourceId: newUuid(), now: clock.now(), secrets };
+  const named = idempotencyKey ? { operation: 'importPhoneNumbers', key: idempotencyKey, ...asked } : undefined;
+  // Before the agents are looked for: what was imported once is answered again, whatever has changed.
+  const earlier = named && (await database.inWorkspace(workspaceId, (tx) => findAnswer<Outcome>(tx, named)));
+  if (earlier) return { made: await shownOutcome(deps, workspaceId, body, earlier.kept), replayed: true };
   const shared = await sharedColumns(deps, workspaceId, body);
+  const { made, replayed } = await database.inWorkspace(workspaceId, (tx) =>
+    answerOnce<{ outcome: Outcome; trunk?: TrunkRow }, Outcome>(
+      tx,
+      named,
+      () => insertGood(deps, tx, body, shared, auditOf),
+      ({ outcome }) => outcome,
+      async (outcome) => ({ outcome }),
+    ),
+  );
+  if (made.trunk?.checked_at === null) await checkWithin(deps, [made.trunk]);
+  return { made: await shownOutcome(deps, workspaceId, body, made.outcome), replayed };
+}
+
+async function insertGood(
+  deps: PhoneNumberDeps,
+  tx: WorkspaceTx,
+  body: Body,
+  shared: Omit<Shared, 'trunk_id'>,
+  auditOf: AuditOf,
+): Promise<{ outcome: Outcome; trunk: TrunkRow }> {
   const { good, sorted } = sort(body.phoneNumbers);
-  const { ids, trunk, beyond } = await deps.database.inWorkspace(workspaceId, async (tx) => {
-    const trunk = await trunkWanted(deps, tx, body);
-    await forgetFailed(tx, good, deps.clock.now(), deps.onReleased);
-    const room = await roomForNumbers(tx);
-    const there = await numbersThere(tx, good);
-    const fresh = good.filter((phoneNumber) => !there.has(phoneNumber));
-    const ids = await insert(deps, tx, fresh.slice(0, room), { ...shared, trunk_id: trunk.id }, auditOf);
-    return { trunk, ids, beyond: new Set(fresh.slice(room)) };
+  const trunk = await trunkWanted(deps, tx, body);
+  await forgetFailed(tx, good, deps.clock.now(), deps.onReleased);
+  const room = await roomForNumbers(tx);
+  const there = await numbersThere(tx, good);
+  const fresh = good.filter((phoneNumber) => !there.has(phoneNumber));
+  const beyond = new Set(fresh.slice(room));
+  const made = await insert(deps, tx, fresh.slice(0, room), { ...shared, trunk_id: trunk.id }, auditOf);
+  const imported = new Set(made.map((row) => row.phone_number));
+  const own = await numbersThere(tx, good);
+  const rejected = sorted.flatMap(({ phoneNumber, code }, at): Outcome['rejected'] => {
+    if (code) return [[at, code]];
+    if (imported.has(phoneNumber)) return [];
+    if (beyond.has(phoneNumber)) return [[at, 'limit_reached']];
+    return [[at, own.has(phoneNumber) ? 'number_already_exists' : 'number_unavailable']];
   });
-  if (trunk.checked_at === null) await checkWithin(deps, [trunk]);
-  const now = await deps.database.inWorkspace(workspaceId, (tx) => readNumbers(tx, ids));
-  const byNumber = new Map(now.map((row) => [row.phone_number, row]));
-  const missing = good.filter((phoneNumber) => !byNumber.has(phoneNumber));
-  const own = await deps.database.inWorkspace(workspaceId, (tx) => numbersThere(tx, missing));
-  const rejected = sorted.flatMap(({ phoneNumber, code }) => {
-    if (code) return [rejection(phoneNumber, code)];
-    if (byNumber.has(phoneNumber)) return [];
-    if (beyond.has(phoneNumber)) return [rejection(phoneNumber, 'limit_reached')];
-    return [rejection(phoneNumber, own.has(phoneNumber) ? 'number_already_exists' : 'number_unavailable')];
-  });
-  return { imported: good.flatMap((phoneNumber) => byNumber.get(phoneNumber) ?? []), rejected };
+  return { outcome: { ids: made.map((row) => row.id), rejected }, trunk };
+}
+
+/** What an import has come to, as it is now. */
+async function shownOutcome(
+  { database }: PhoneNumberDeps,
+  workspaceId: string,
+  { phoneNumbers }: Body,
+  { ids, rejected }: Outcome,
+): Promise<{ imported: PhoneNumberRow[]; rejected: Rejected[] }> {
+  const now = await database.inWorkspace(workspaceId, (tx) => readNumbers(tx, ids));
+  const kept = now.filter((row) => row.status !== 'released');
+  const byNumber = new Map(kept.map((row) => [row.phone_number, row]));
+  return {
+    imported: [...new Set(phoneNumbers)].flatMap((phoneNumber) => byNumber.get(phoneNumber) ?? []),
+    rejected: rejected.map(([at, code]) => rejection(phoneNumbers[at]!, code)),
+  };
 }
 
 const faults: Record<Rejected['code'], string> = {
@@ -126,14 +173,14 @@ async function numbersThere(tx: WorkspaceTx, phoneNumbers: string[]): Promise<Se
 
 type Shared = Awaited<ReturnType<typeof sharedColumns>> & { trunk_id: string };
 
-/** Answers the UUIDs of those numbers that neither this workspace nor another one had. */
+/** Answers those numbers that neither this workspace nor another one had. */
 async function insert(
   deps: PhoneNumberDeps,
   tx: WorkspaceTx,
   phoneNumbers: string[],
   shared: Shared,
   auditOf: AuditOf,
-): Promise<string[]> {
+): Promise<PhoneNumberRow[]> {
   if (phoneNumbers.length === 0) return [];
   const now = deps.clock.now();
   // Sorted, so that two imports of the same numbers wait for each other in one order.
@@ -154,9 +201,12 @@ async function insert(
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .execute();
-  const ids = inserted.map((row) => row.id);
-  for (const row of await readNumbers(tx, ids)) {
+  const made = await readNumbers(
+    tx,
+    inserted.map((row) => row.id),
+  );
+  for (const row of made) {
     await recordNumber(tx, row, now, auditOf('phone_number.imported', 'phone_number', toId('pn', row.id)));
   }
-  return ids;
+  return made;
 }

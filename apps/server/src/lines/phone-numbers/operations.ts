@@ -41,9 +41,11 @@ export function phoneNumberOperations(deps: PhoneNumberDeps) {
       return tagged(replayable({ status: 201 as const, body: presentNumber(row) }, replayed), row);
     },
 
-    importPhoneNumbers: async ({ body }, context) => {
-      const { imported, rejected } = await importNumbers(deps, context.workspaceId, body, auditOf(context));
-      return { status: 201, body: { imported: imported.map(presentNumber), rejected } };
+    importPhoneNumbers: async ({ body, headers }, context) => {
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await importNumbers(deps, context.workspaceId, body, auditOf(context), key);
+      const { imported, rejected } = made;
+      return replayable({ status: 201 as const, body: { imported: imported.map(presentNumber), rejected } }, replayed);
     },
 
     getPhoneNumber: async ({ path }, { workspaceId }) => {

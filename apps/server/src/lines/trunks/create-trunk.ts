@@ -1,7 +1,9 @@
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { Made } from '../../foundation/database/idempotency-keys.ts';
+import { answerOnce } from '../../foundation/database/kept-answers.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
-import { refuse, ServiceError } from '../../foundation/values/service-error.ts';
+import { existing, refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { CHECK_TAKEN_UP_MS, checkWithin } from './check-trunk.ts';
 import type { TrunkDeps } from './deps.ts';
@@ -15,27 +17,35 @@ import {
   TOO_MANY_TRUNKS,
   type TrunkIdentity,
 } from './store.ts';
+import type { TrunkRow } from './trunk.ts';
 import { textFaults } from './trunk-faults.ts';
 import { judgeNamed } from './trunk-grants.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
 
 type Body = components['schemas']['CreateTrunk'];
 
-/** Makes a trunk and checks it. Throws `invalid_request` for one that can't be, `trunk_already_exists` and `limit_reached`. */
+/**
+ * Makes a trunk and checks it. Throws `invalid_request` for one that can't be, `trunk_already_exists`, `limit_reached` and
+ * `idempotency_key_reused`.
+ */
 export async function createTrunk(
   deps: TrunkDeps,
   workspaceId: string,
   body: Body,
   auditOf: AuditOf,
-): Promise<CountedTrunk> {
-  const id = newUuid();
-  const columns = trunkColumns(body, { workspace_id: workspaceId, id }, deps.secrets);
+  idempotencyKey?: string,
+): Promise<Made<CountedTrunk>> {
+  const [id, now] = [newUuid(), deps.clock.now()];
+  const { database, secrets } = deps;
+  const named = idempotencyKey
+    ? { operation: 'createTrunk', key: idempotencyKey, request: body, resourceId: id, now, secrets }
+    : undefined;
+  const columns = trunkColumns(body, { workspace_id: workspaceId, id }, secrets);
   refuse([
     ...trunkFaults({ ...(columns as object), termination_url: body.terminationUrl }, deps.trunkGuard),
     ...textFaults(body.password, '/body/password'),
   ]);
-  const row = await deps.database.inWorkspace(workspaceId, async (tx) => {
-    const now = deps.clock.now();
+  const make = async (tx: WorkspaceTx) => {
     const due_at = new Date(now.getTime() + CHECK_TAKEN_UP_MS);
     const times = { status_since: now, due_at, created_at: now, updated_at: now };
     const { terminationUrl: termination_url, transport = 'auto' } = body;
@@ -46,9 +56,19 @@ export async function createTrunk(
     if (await hasTooManyTrunks(tx)) throw new ServiceError('limit_reached', TOO_MANY_TRUNKS);
     await recordTrunk(tx, id, now, auditOf('trunk.created', 'trunk', toId('trk', id)));
     return made;
-  });
-  await checkWithin(deps, [row]);
-  return (await deps.database.inWorkspace(workspaceId, (tx) => findTrunk(tx, id)))!;
+  };
+  const { made, replayed } = await database.inWorkspace(workspaceId, (tx) =>
+    answerOnce<{ id: string; unchecked?: TrunkRow }, null>(
+      tx,
+      named,
+      async () => ({ id, unchecked: await make(tx) }),
+      () => null,
+      async (_nothing, made) => ({ id: made }),
+    ),
+  );
+  if (made.unchecked) await checkWithin(deps, [made.unchecked]);
+  const row = await existing(database.inWorkspace(workspaceId, (tx) => findTrunk(tx, made.id)));
+  return { made: row, replayed };
 }
 
 /** Why a trunk can't be as it is wanted: another one is. */

@@ -3,6 +3,7 @@ import type { Handlers } from '../../foundation/http/handler.ts';
 import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
+import { replayable } from '../../foundation/values/success.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
 import { createTrunk } from './create-trunk.ts';
 import { deleteTrunk } from './delete-trunk.ts';
@@ -24,9 +25,10 @@ export function trunkOperations(deps: TrunkDeps) {
       body: await listed(database, workspaceId, query, trunkPage, shaped),
     }),
 
-    createTrunk: async ({ body }, context) => {
-      const row = await createTrunk(deps, context.workspaceId, body, auditOf(context));
-      return tagged({ status: 201 as const, body: shaped(row) }, row);
+    createTrunk: async ({ body, headers }, context) => {
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await createTrunk(deps, context.workspaceId, body, auditOf(context), key);
+      return tagged(replayable({ status: 201 as const, body: shaped(made) }, replayed), made);
     },
 
     getTrunk: async ({ path }, { workspaceId }) => {

@@ -1,25 +1,73 @@
-import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
+import type { Made } from '../../foundation/database/idempotency-keys.ts';
+import { type Asked, answerOnce } from '../../foundation/database/kept-answers.ts';
+import type { Secrets } from '../../foundation/database/secrets.ts';
+import type { Clock } from '../../foundation/values/clock.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
-import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
+import { newUuid, toId } from '../../foundation/values/ids.ts';
+import { existing, notFound, ServiceError } from '../../foundation/values/service-error.ts';
+import type { AuditOf } from '../journal/audit-of.ts';
+import { audit } from '../journal/record.ts';
 import { newKey } from './key.ts';
 import { countKeys, holdKey, insertKey, type KeyRow, revokeKey } from './key-store.ts';
 
 /** What a workspace may have that hold. */
 const MOST_KEYS = 1000;
 
+/** What keys are made with. */
+export interface KeyDeps {
+  database: Database;
+  clock: Clock;
+  secrets: Secrets;
+}
+
+type Body = components['schemas']['CreateApiKey'];
+
+/** A key, which can't be read again, and its row. */
+interface CreatedKey {
+  key: string;
+  row: KeyRow;
+}
+
 /**
- * Makes a key for the workspace of the key `creatorId`, which is held meanwhile: once its revocation has committed it
+ * Makes a key for the workspace of the API key that asks, which is held meanwhile: once its revocation has committed it
  * makes no other. Throws `invalid_request` for an `expiresAt` that has passed, `forbidden` for permissions that the
- * creator lacks, `unauthorized` where the creator was revoked or has expired since the request came in, and
- * `limit_reached` where the workspace has as many as it may.
- * @returns the key itself, which can't be read again, and its row
+ * creator lacks, `unauthorized` where the creator was revoked or has expired since the request came in,
+ * `limit_reached` where the workspace has as many as it may, and `idempotency_key_reused`.
  */
-export async function createKeyBy(
+export async function createApiKey(
+  { database, clock, secrets }: KeyDeps,
+  workspaceId: string,
+  body: Body,
+  auditOf: AuditOf,
+  { idempotencyKey, apiKeyId }: Asked,
+): Promise<Made<CreatedKey>> {
+  const [id, now] = [newUuid(), clock.now()];
+  const operation = 'createApiKey';
+  const named = idempotencyKey
+    ? { operation, key: idempotencyKey, request: body, resourceId: id, now, secrets, onlyFor: apiKeyId }
+    : undefined;
+  return database.inWorkspace(workspaceId, (tx) =>
+    answerOnce(
+      tx,
+      named,
+      async () => {
+        const made = await createKeyBy(tx, apiKeyId, body, { id, now });
+        await audit(tx, auditOf('api_key.created', 'api_key', toId('key', id)), now);
+        return made;
+      },
+      (made) => made.key,
+      async (shown, made) => ({ key: shown, row: await existing(holdKey(tx, made)) }),
+    ),
+  );
+}
+
+async function createKeyBy(
   tx: WorkspaceTx,
   creatorId: string,
-  body: components['schemas']['CreateApiKey'],
-  now: Date,
-): Promise<{ key: string; row: KeyRow }> {
+  body: Body,
+  { id, now }: { id: string; now: Date },
+): Promise<CreatedKey> {
   const expiresAt = body.expiresAt === undefined ? undefined : new Date(body.expiresAt);
   if (expiresAt && expiresAt <= now) throw refuse('invalid_request', 'expiresAt', 'must lie in the future');
   const creator = await holdKey(tx, creatorId);
@@ -35,7 +83,7 @@ export async function createKeyBy(
     );
   const key = newKey();
   const { name, permissions } = body;
-  return { key, row: await insertKey(tx, { workspaceId: tx.workspaceId, key, name, permissions, expiresAt, now }) };
+  return { key, row: await insertKey(tx, { workspaceId: tx.workspaceId, id, key, name, permissions, expiresAt, now }) };
 }
 
 /**

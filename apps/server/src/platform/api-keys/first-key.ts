@@ -23,7 +23,7 @@ export function ensureFirstKey(
     const key = bootstrapKey ?? newKey();
     const now = clock.now();
     const workspaceId = await workspaceOf(tx, 'Default', now);
-    await insertKey(tx, { workspaceId, key, name: 'First key', permissions: ['*'], now });
+    await insertKey(tx, { workspaceId, id: newUuid(), key, name: 'First key', permissions: ['*'], now });
     return bootstrapKey ? undefined : key;
   });
 }
@@ -45,7 +45,7 @@ export function createKey(database: Database, clock: Clock, request: KeyRequest)
     const key = newKey();
     const now = clock.now();
     const workspaceId = await workspaceOf(tx, request.workspace, now);
-    await insertKey(tx, { workspaceId, key, name: request.name, permissions: request.permissions, now });
+    await insertKey(tx, { workspaceId, id: newUuid(), key, name: request.name, permissions: request.permissions, now });
     return key;
   });
 }

@@ -2,7 +2,6 @@ import { type SqlBool, sql } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../../foundation/database/database.ts';
 import { type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
 import type { Row } from '../../foundation/database/schema.ts';
-import { newUuid } from '../../foundation/values/ids.ts';
 import { hashKey, prefixOf } from './key.ts';
 
 export type KeyRow = Row<'api_keys'>;
@@ -57,6 +56,8 @@ export function insertKey(
   tx: EngineTx | WorkspaceTx,
   key: {
     workspaceId: string;
+    /** UUID of the row. */
+    id: string;
     key: string;
     name: string;
     permissions: readonly string[];
@@ -68,7 +69,7 @@ export function insertKey(
     .insertInto('api_keys')
     .values({
       workspace_id: key.workspaceId,
-      id: newUuid(),
+      id: key.id,
       hash: Buffer.from(hashKey(key.key), 'hex'),
       name: key.name,
       prefix: prefixOf(key.key),

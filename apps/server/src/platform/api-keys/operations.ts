@@ -1,37 +1,25 @@
-import type { Database } from '../../foundation/database/database.ts';
 import { listed } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
-import type { Clock } from '../../foundation/values/clock.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId, toId } from '../../foundation/values/ids.ts';
-import { created, ok } from '../../foundation/values/success.ts';
+import { created, ok, replayable } from '../../foundation/values/success.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { createKeyBy, revokeKeyBy } from './create-key.ts';
+import { createApiKey, type KeyDeps, revokeKeyBy } from './create-key.ts';
+import { createStreamToken } from './create-stream-token.ts';
 import { type KeyRow, keyPage } from './key-store.ts';
 import type { StreamTokens } from './stream-tokens.ts';
 
 /** The operations of the tag "API keys". */
-export function apiKeyOperations({
-  database,
-  clock,
-  streamTokens,
-}: {
-  database: Database;
-  clock: Clock;
-  streamTokens: StreamTokens;
-}) {
+export function apiKeyOperations(deps: KeyDeps & { streamTokens: StreamTokens }) {
+  const { database, clock } = deps;
   return {
     listApiKeys: async ({ query }, { workspaceId }) => ok(await listed(database, workspaceId, query, keyPage, present)),
 
-    createApiKey: async ({ body }, context) => {
-      const { key, row } = await database.inWorkspace(context.workspaceId, async (tx) => {
-        const now = clock.now();
-        const made = await createKeyBy(tx, context.key.id, body, now);
-        await audit(tx, auditOf(context)('api_key.created', 'api_key', toId('key', made.row.id)), now);
-        return made;
-      });
-      return created({ ...present(row), key });
+    createApiKey: async ({ body, headers }, context) => {
+      const asked = { idempotencyKey: headers['Idempotency-Key'], apiKeyId: context.key.id };
+      const { made, replayed } = await createApiKey(deps, context.workspaceId, body, auditOf(context), asked);
+      return replayable(created({ ...present(made.row), key: made.key }), replayed);
     },
 
     revokeApiKey: async ({ path: { keyId } }, context) => {
@@ -43,9 +31,10 @@ export function apiKeyOperations({
       return ok({ id: keyId, deleted: true });
     },
 
-    createStreamToken: async ({ body }, { key }) => {
-      const { token, expiresAt } = streamTokens.make(key.hash, body.path);
-      return { status: 201, body: { token, expiresAt: expiresAt.toISOString() } };
+    createStreamToken: async ({ body, headers }, context) => {
+      const asked = { idempotencyKey: headers['Idempotency-Key'], apiKeyId: context.key.id };
+      const { made, replayed } = await createStreamToken(deps, context, body, asked);
+      return replayable({ status: 201 as const, body: made }, replayed);
     },
   } satisfies Partial<Handlers>;
 }

@@ -4,7 +4,7 @@ import type { InTestSlot } from '../../foundation/outbound-http/test-slots.ts';
 import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
-import { created, ok } from '../../foundation/values/success.ts';
+import { created, ok, replayable } from '../../foundation/values/success.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { createWebhook } from './create-webhook.ts';
 import { deleteWebhook } from './delete-webhook.ts';
@@ -24,9 +24,11 @@ export function webhookOperations(deps: WebhookDeps & { inTestSlot: InTestSlot }
     listWebhooks: async ({ query }, { workspaceId }) =>
       ok(await listed(database, workspaceId, query, webhookPage, presentWebhook)),
 
-    createWebhook: async ({ body }, context) => {
-      const { row, secret } = await createWebhook(deps, context.workspaceId, body, auditOf(context));
-      return tagged(created({ ...presentWebhook(row), secret }), row);
+    createWebhook: async ({ body, headers }, context) => {
+      const asked = { idempotencyKey: headers['Idempotency-Key'], apiKeyId: context.key.id };
+      const { made, replayed } = await createWebhook(deps, context.workspaceId, body, auditOf(context), asked);
+      const { row, secret } = made;
+      return tagged(replayable(created({ ...presentWebhook(row), secret }), replayed), row);
     },
 
     getWebhook: async ({ path }, { workspaceId }) => {
@@ -46,9 +48,14 @@ export function webhookOperations(deps: WebhookDeps & { inTestSlot: InTestSlot }
       return ok({ id: path.webhookId, deleted: true });
     },
 
-    rotateWebhookSecret: async ({ path }, context) => {
-      const { row, secret } = await rotateSecret(deps, context.workspaceId, fromId(path.webhookId), auditOf(context));
-      return tagged(ok({ ...presentWebhook(row), secret }), row);
+    rotateWebhookSecret: async ({ path, headers }, context) => {
+      const [id, asked] = [
+        fromId(path.webhookId),
+        { idempotencyKey: headers['Idempotency-Key'], apiKeyId: context.key.id },
+      ];
+      const { made, replayed } = await rotateSecret(deps, context.workspaceId, id, auditOf(context), asked);
+      const { row, secret } = made;
+      return tagged(replayable(ok({ ...presentWebhook(row), secret }), replayed), row);
     },
 
     testWebhook: async ({ path }, context) => {
@@ -69,10 +76,12 @@ export function webhookOperations(deps: WebhookDeps & { inTestSlot: InTestSlot }
       return ok(pageAnswer(page, found, presentDelivery));
     },
 
-    replayWebhookDelivery: async ({ path }, context) => {
+    replayWebhookDelivery: async ({ path, headers }, context) => {
       const ids = { webhookId: fromId(path.webhookId), deliveryId: fromId(path.deliveryId) };
-      const row = await replayDelivery(deps, context.workspaceId, ids, auditOf(context));
-      return { status: 202, body: { success: true, data: presentDelivery(row) } };
+      const key = headers['Idempotency-Key'];
+      const { made, replayed } = await replayDelivery(deps, context.workspaceId, ids, auditOf(context), key);
+      const body = { success: true as const, data: presentDelivery(made) };
+      return replayable({ status: 202 as const, body }, replayed);
     },
   } satisfies Partial<Handlers>;
 }

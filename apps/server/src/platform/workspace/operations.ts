@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { Handlers, RequestContext } from '../../foundation/http/handler.ts';
@@ -6,12 +5,12 @@ import type { Clock } from '../../foundation/values/clock.ts';
 import { tagged } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
-import { ok } from '../../foundation/values/success.ts';
+import { ok, replayable } from '../../foundation/values/success.ts';
 import { refuseWhileHeld } from '../installation/installation.ts';
 import type { RestoreGuard } from '../installation/restore-guard.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { inboundSecretPlace } from './inbound-secret.ts';
+import { rotateInboundSecret } from './inbound-secret.ts';
 import { changeWorkspace, lockWorkspace, readUsage, readWorkspace, type Usage, type WorkspaceRow } from './store.ts';
 import { type HourDeps, updateWorkspace } from './update-workspace.ts';
 
@@ -75,17 +74,10 @@ export function workspaceOperations(deps: WorkspaceDeps) {
         };
       }),
 
-    rotateInboundSecret: async (_input, context) => {
-      const { workspaceId } = context;
-      const secret = `whsec_${randomBytes(32).toString('base64')}`;
-      const inbound_secret = deps.secrets.encrypt(secret, inboundSecretPlace(workspaceId));
-      const rotatedAt = clock.now();
-      await database.inWorkspace(workspaceId, async (tx) => {
-        await changeWorkspace(tx, { inbound_secret }, rotatedAt);
-        const entry = auditOf(context)('workspace.inbound_secret_rotated', 'workspace', toId('ws', workspaceId));
-        await audit(tx, entry, rotatedAt);
-      });
-      return ok({ secret, rotatedAt: rotatedAt.toISOString() });
+    rotateInboundSecret: async ({ headers }, context) => {
+      const asked = { idempotencyKey: headers['Idempotency-Key'], apiKeyId: context.key.id };
+      const { made, replayed } = await rotateInboundSecret(deps, context.workspaceId, auditOf(context), asked);
+      return replayable(ok(made), replayed);
     },
   } satisfies Partial<Handlers>;
 }

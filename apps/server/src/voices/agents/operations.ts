@@ -4,7 +4,7 @@ import type { InTestSlot } from '../../foundation/outbound-http/test-slots.ts';
 import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
-import { created, ok } from '../../foundation/values/success.ts';
+import { created, ok, replayable } from '../../foundation/values/success.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
 import { presentAgent } from './agent.ts';
 import { createAgent } from './create-agent.ts';
@@ -21,9 +21,11 @@ export function agentOperations(deps: AgentDeps & { inTestSlot: InTestSlot }) {
     listAgents: async ({ query }, { workspaceId }) =>
       ok(await listed(database, workspaceId, query, agentPage, presentAgent)),
 
-    createAgent: async ({ body }, context) => {
-      const { row, secret } = await createAgent(deps, context.workspaceId, body, auditOf(context));
-      return tagged(created({ agent: presentAgent(row), secret }), row);
+    createAgent: async ({ body, headers }, context) => {
+      const asked = { idempotencyKey: headers['Idempotency-Key'], apiKeyId: context.key.id };
+      const { made, replayed } = await createAgent(deps, context.workspaceId, body, auditOf(context), asked);
+      const { row, secret } = made;
+      return tagged(replayable(created({ agent: presentAgent(row), secret }), replayed), row);
     },
 
     getAgent: async ({ path }, { workspaceId }) => {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../foundation/database/database.ts';
+import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { ObjectStore } from '../../foundation/objects/object-store.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import type { Jobs } from '../../platform/jobs/jobs.ts';
@@ -11,6 +12,7 @@ export interface KnowledgeBaseDeps {
   jobs: Jobs;
   objects: ObjectStore;
   clock: Clock;
+  secrets: Secrets;
   log: Logger;
   /** The most bytes of one file. */
   maxBytes: number;

@@ -67,10 +67,10 @@ export function knowledgeBaseOperations(deps: KnowledgeBaseDeps) {
       return ok({ id: path.kbId, deleted: true as const });
     },
 
-    addKnowledgeBaseDocuments: async ({ path, body }, context) => {
-      const id = fromId(path.kbId);
-      const documents = await addDocuments(deps, context.workspaceId, id, body, auditOf(context));
-      return created({ documents: documents.map(shapeDocument) });
+    addKnowledgeBaseDocuments: async ({ path, body, headers }, context) => {
+      const [id, key] = [fromId(path.kbId), headers['Idempotency-Key']];
+      const { made, replayed } = await addDocuments(deps, context.workspaceId, id, body, auditOf(context), key);
+      return replayable(created({ documents: made.map(shapeDocument) }), replayed);
     },
 
     getKnowledgeBaseDocument: async ({ path }, { workspaceId }) => {

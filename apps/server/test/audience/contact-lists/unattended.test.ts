@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,6 +13,7 @@ import { DEFAULT_READ_LIMITS } from '../../../src/audience/contact-lists/reading
 import { moveUpload } from '../../../src/audience/contact-lists/upload-store.ts';
 import { giveUpValidation, validateUpload } from '../../../src/audience/contact-lists/validate-upload.ts';
 import { openNotifications } from '../../../src/foundation/database/notifications.ts';
+import { createSecrets } from '../../../src/foundation/database/secrets.ts';
 import { openDiskObjectStore } from '../../../src/foundation/objects/disk.ts';
 import { fromId } from '../../../src/foundation/values/ids.ts';
 import type { WitnessedWord } from '../../../src/platform/installation/witness.ts';
@@ -50,7 +52,8 @@ beforeAll(async () => {
   const objects = { ...disk, tellsOfUploads: false };
   const coming = createComingFiles(new Registry());
   const guard = { tell: async () => {}, doubts: () => 0, digest: () => '' };
-  deps = { database, notifications, jobs, objects, clock, log, coming, limits: DEFAULT_READ_LIMITS, guard };
+  const secrets = createSecrets(randomBytes(32));
+  deps = { database, notifications, jobs, objects, clock, log, secrets, coming, limits: DEFAULT_READ_LIMITS, guard };
 });
 afterAll(async () => {
   await jobs.close();

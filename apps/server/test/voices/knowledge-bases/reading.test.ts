@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,6 +9,7 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSecrets } from '../../../src/foundation/database/secrets.ts';
 import { openDiskObjectStore } from '../../../src/foundation/objects/disk.ts';
 import { fromId } from '../../../src/foundation/values/ids.ts';
 import { openJobs } from '../../../src/platform/jobs/jobs.ts';
@@ -41,6 +43,7 @@ beforeAll(async () => {
     clock,
     jobs,
     log,
+    secrets: createSecrets(randomBytes(32)),
     coming: createComingFiles(new Registry()),
     basesOfCall: async () => [],
     maxBytes: 1,

@@ -407,6 +407,7 @@ export interface Schema {
     fingerprint: Buffer;
     resource_id: string | null;
     created_at: Date;
+    answer: string | null;
   };
   installation: {
     singleton: Generated<boolean>;

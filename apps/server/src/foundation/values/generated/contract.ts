@@ -8422,6 +8422,11 @@ export interface components {
          */
         LastEventId: string;
         /**
+         * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+         * @example order-7781
+         */
+        SecretIdempotencyKey: string;
+        /**
          * @description Campaign ID.
          * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
          */
@@ -8974,7 +8979,13 @@ export interface operations {
     addContactListEntries: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /**
                  * @description Contact list ID.
@@ -8995,6 +9006,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9006,7 +9018,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The list is of type `batch`; the server alone fills it. */
+            /** @description The list is of type `batch`, which the server alone fills, or the Idempotency-Key is taken. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9673,7 +9685,13 @@ export interface operations {
     importPhoneNumbers: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -9688,6 +9706,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9698,6 +9717,17 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            /** @description The Idempotency-Key is taken. Nothing was imported. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -9986,7 +10016,13 @@ export interface operations {
     createTrunk: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -10001,6 +10037,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -10011,8 +10048,9 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace has this trunk already, or as many as it may. Nothing was changed. */
+            /** @description The workspace has this trunk already, or as many as it may, or the Idempotency-Key is taken. Nothing was changed. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10405,7 +10443,13 @@ export interface operations {
     rotateInboundSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["SecretIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -10415,6 +10459,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10424,6 +10469,17 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            /** @description The Idempotency-Key is taken. The secret is as it was. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10664,7 +10720,13 @@ export interface operations {
     addKnowledgeBaseDocuments: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /**
                  * @description Knowledge base ID.
@@ -10685,6 +10747,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10696,7 +10759,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The knowledge base would hold more than 100 documents, or the workspace more bytes of files than the server lets it. Nothing was added. */
+            /** @description The knowledge base would hold more than 100 documents, or the workspace more bytes of files than the server lets it. Or the Idempotency-Key is taken. Nothing was added. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12803,7 +12866,13 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["SecretIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -12818,6 +12887,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12827,8 +12897,9 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace has 1,000 keys already that hold. Nothing was made. */
+            /** @description The workspace has 1,000 keys already that hold, or the Idempotency-Key is taken. Nothing was made. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -12883,7 +12954,13 @@ export interface operations {
     createStreamToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["SecretIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -12898,6 +12975,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12908,6 +12986,17 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            /** @description The Idempotency-Key is taken. Nothing was made. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -13970,7 +14059,13 @@ export interface operations {
     createAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["SecretIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -13985,6 +14080,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -13997,7 +14093,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description A knowledge base is not `ready`. Nothing was changed. */
+            /** @description A knowledge base is not `ready`, or the Idempotency-Key is taken. Nothing was changed. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -14251,7 +14347,13 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["SecretIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14266,6 +14368,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -14278,7 +14381,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The workspace has 100 endpoints already. Nothing was made. */
+            /** @description The workspace has 100 endpoints already, or the Idempotency-Key is taken. Nothing was made. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -14418,7 +14521,13 @@ export interface operations {
     rotateWebhookSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice. Since the answer shows a secret, it is kept encrypted for 24 hours, and the API key that has asked, and no other, gets the same secret again.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["SecretIdempotencyKey"];
+            };
             path: {
                 /**
                  * @description The webhook endpoint.
@@ -14434,6 +14543,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -14445,6 +14555,17 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description The Idempotency-Key is taken. The secret is as it was. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14567,7 +14688,13 @@ export interface operations {
     replayWebhookDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /**
                  * @description The webhook endpoint.
@@ -14588,6 +14715,7 @@ export interface operations {
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14598,6 +14726,17 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description The Idempotency-Key is taken. Nothing is sent. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
