@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { allWhileAlone, anyFree, limiter, Shares } from './limiter.ts';
 
 /** Work that ends when the test says so. */
@@ -208,4 +208,20 @@ test('one that is alone takes all where that is the rule, and gives way to who h
   // Counted, though there is none.
   for (let more = 0; more < 12; more += 1) ports.add('next');
   expect([ports.underWay(), ports.take('alone'), ports.room('next', 5)]).toEqual([17, false, 0]);
+});
+
+test('one that is alone leaves some to those of the same day, and has all again on the next', () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+  onTestFinished(() => now.mockRestore());
+  const ports = new Shares(100, allWhileAlone);
+  ports.take('quiet');
+  ports.giveBack('quiet');
+  expect(ports.room('noisy', 100)).toBe(90);
+  while (ports.take('noisy'));
+  expect(ports.held('noisy')).toBe(90);
+  while (ports.take('quiet'));
+  expect(ports.held('quiet')).toBe(5);
+  for (let over = 0; over < 5; over += 1) ports.giveBack('quiet');
+  now.mockReturnValue(25 * 3600 * 1000);
+  expect(ports.room('noisy', 100)).toBe(10);
 });

@@ -8,13 +8,15 @@ export type Rule = (held: number, free: number, isAlone: () => boolean) => boole
  * for the next is a part as large as each of theirs.
  */
 export const fewerThanFree: Rule = (held, free) => held < free;
-/** The same, but one that is alone takes all: for slots that an operator has counted out. */
+/** The same, but one that is alone takes all, or nine tenths on the day of another one: for slots that an operator has counted out. */
 export const allWhileAlone: Rule = (held, free, isAlone) => held < free || isAlone();
 /** For the slots of one key alone. */
 export const anyFree: Rule = () => true;
 
 /** For how long a key that found nothing free counts as wanting some. */
 const WANTED_MS = 60_000;
+/** For how long some stay free for a key that held one. */
+const SEEN_MS = 24 * 3600 * 1000;
 
 /** Slots that keys, such as workspaces, take and give back, each no more than its share. */
 export class Shares {
@@ -24,11 +26,16 @@ export class Shares {
   /** The key that last held none and found nothing free, and the last before it that was another, each until that counts. */
   #wanted = { key: '', until: 0 };
   #wantedBefore = this.#wanted;
+  /** The key that took one last, and the last before it that was another. */
+  #seen = { key: '', until: 0 };
+  #seenBefore = this.#seen;
+  readonly #spare: number;
   #taken = 0;
 
   constructor(total: number, rule: Rule = fewerThanFree) {
     this.total = total;
     this.#rule = rule;
+    this.#spare = Math.floor(total / 10);
   }
 
   /** Takes a slot where there is one for this key; says whether it did. */
@@ -42,6 +49,8 @@ export class Shares {
   add(key: string): void {
     this.#held.set(key, this.held(key) + 1);
     this.#taken += 1;
+    if (this.#seen.key !== key) this.#seenBefore = this.#seen;
+    this.#seen = { key, until: performance.now() + SEEN_MS };
   }
 
   /** How many a key may take now, at most `most`, one after the other, while no other key takes any. */
@@ -49,8 +58,9 @@ export class Shares {
     const held = this.held(key);
     const free = this.total - this.#taken;
     if (free <= 0 && held === 0) this.#want(key);
-    const isAlone = () => this.#taken === held && !this.#othersWant(key);
     let room = 0;
+    const isAlone = () =>
+      this.#taken === held && !this.#othersWant(key) && (free - room > this.#spare || !this.#othersWereSeen(key));
     while (room < most && room < free && this.#rule(held + room, free - room, isAlone)) room += 1;
     return room;
   }
@@ -62,6 +72,11 @@ export class Shares {
 
   #othersWant(key: string): boolean {
     const { until } = this.#wanted.key === key ? this.#wantedBefore : this.#wanted;
+    return until > performance.now();
+  }
+
+  #othersWereSeen(key: string): boolean {
+    const { until } = this.#seen.key === key ? this.#seenBefore : this.#seen;
     return until > performance.now();
   }
 
