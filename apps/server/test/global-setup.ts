@@ -27,6 +27,8 @@ declare module 'vitest' {
 }
 
 const log = pino({ level: 'warn' });
+/** A test may run four servers and more, and several tests run at once. */
+const CONNECTIONS = 500;
 
 /** One PostgreSQL for the whole run, embedded or the one of TEST_DATABASE_URL, with a migrated template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -64,7 +66,7 @@ async function testServer(url: string | undefined) {
   if (url) return { connection: given, maker: given, embedded: false, remove: async () => {} };
   await removeWhatKilledRunsLeft();
   const dataDir = path.join(await parentFolder(), `${folderStart}${process.pid}-${randomBytes(4).toString('hex')}`);
-  const { connection } = await startEmbeddedPostgres({ dataDir, log });
+  const { connection } = await startEmbeddedPostgres({ dataDir, log, connections: CONNECTIONS });
   const maker = { connectionString: connection.connectionString.replace('//trunkline@', '//postgres@') };
   // No test pulls the plug. What a killed process has written, the kernel has.
   for (const setting of ['fsync', 'full_page_writes']) await statementOn(maker, `alter system set ${setting} = off`);

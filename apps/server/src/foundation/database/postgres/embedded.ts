@@ -34,7 +34,6 @@ const LONGEST_CONNECT_MS = 2000;
 const settings = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
-  max_connections: '200',
   shared_buffers: '128MB',
   maintenance_work_mem: '128MB',
   max_wal_size: '2GB',
@@ -50,15 +49,19 @@ const settings = {
   log_checkpoints: 'off',
 };
 
+interface StartOptions {
+  dataDir: string;
+  log: Logger;
+  startMs?: number;
+  /** How many it takes, unless it runs already. */
+  connections?: number;
+}
+
 /**
  * Starts the PostgreSQL of this data folder, or attaches to the one that runs. Several processes may do so at once.
  * Throws when PostgreSQL can't be started here, or takes longer than `startMs` for it; the message says why.
  */
-export async function startEmbeddedPostgres(options: {
-  dataDir: string;
-  log: Logger;
-  startMs?: number;
-}): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(options: StartOptions): Promise<EmbeddedPostgres> {
   const place = await findPlace(options.dataDir);
   const binaries = await postgresBinaries(place.account);
   await initialise(binaries, place);
@@ -161,7 +164,7 @@ async function launch(
   binaries: string,
   place: Place,
   connection: Connection,
-  { log, startMs = LONGEST_START_MS }: { log: Logger; startMs?: number },
+  { log, startMs = LONGEST_START_MS, connections }: StartOptions,
 ): Promise<void> {
   const began = performance.now();
   const goOn = tellOfWait(log, startMs);
@@ -170,7 +173,7 @@ async function launch(
   while (!(await answers(connection))) {
     // As long as a server runs, it is waited for.
     if (!child && !(await postmasterRuns(place.data))) {
-      child = await spawnServer(binaries, place);
+      child = await spawnServer(binaries, place, connections);
       const ended = (error: unknown) => {
         failures += 1;
         child = undefined;
@@ -190,8 +193,8 @@ const notYet = (place: Place, startMs: number) =>
 
 const logFile = (place: Place) => path.join(place.data, 'postgres.log');
 
-async function spawnServer(binaries: string, place: Place): Promise<ChildProcess> {
-  const all = { ...settings, unix_socket_directories: place.sockets };
+async function spawnServer(binaries: string, place: Place, connections = 200): Promise<ChildProcess> {
+  const all = { ...settings, max_connections: String(connections), unix_socket_directories: place.sockets };
   const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const file = await open(logFile(place), 'a', 0o600);
   try {
