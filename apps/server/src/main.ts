@@ -1,14 +1,12 @@
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { announce, COMMAND, sayGoodbye } from './commands/announce.ts';
-import { readCalledFile } from './commands/confirm-restore/called-file.ts';
-import { confirmRestore } from './commands/confirm-restore.ts';
+import { confirmByWord, confirmOptions } from './commands/confirm-restore/by-word.ts';
 import { examine } from './commands/doctor/examine.ts';
 import { type Finding, lineOf, mend } from './commands/doctor/finding.ts';
 import { MoveRefused, moveNumber } from './commands/move-number.ts';
 import { rotateKey } from './commands/rotate-key.ts';
 import { GrantRefused, grantTrunks, listGrants, revokeTrunks } from './commands/trunk-grants.ts';
-import { openWitnesses, simulatedProviders } from './compose-adapters.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Database } from './foundation/database/database.ts';
 import { stopEmbeddedPostgres } from './foundation/database/postgres/embedded.ts';
@@ -20,7 +18,6 @@ import { openLog } from './foundation/observe/log.ts';
 import { systemClock } from './foundation/values/clock.ts';
 import { isE164 } from './foundation/values/e164.ts';
 import { createKey } from './platform/api-keys/first-key.ts';
-import { readInstallation } from './platform/installation/installation.ts';
 import { openMigrated, type RunningServer, startServer } from './server.ts';
 
 const USAGE = `${COMMAND} [command]
@@ -72,9 +69,7 @@ const options = {
   number: { type: 'string', default: '' },
   address: { type: 'string', default: '' },
   'by-name': { type: 'boolean', default: false },
-  'dry-run': { type: 'boolean', default: false },
-  called: { type: 'string' },
-  column: { type: 'string' },
+  ...confirmOptions,
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -94,7 +89,7 @@ async function main(): Promise<void> {
   const database = await openMigrated(config, log, undefined, keys);
   try {
     if (command === 'migrate') return;
-    if (command === 'confirm-restore') return print(await confirm(config, database, values));
+    if (command === 'confirm-restore') return await confirmByWord(config, database, values, print);
     if (command === 'rotate-key') return print(await rotate(database, keys, values['dry-run']));
     if (command === 'move-number') return print(await move(database, values));
     if (command.startsWith('trunks ')) return print(await trunks(database, command, values));
@@ -139,36 +134,6 @@ function settings(): Config | ConfigError {
     if (error instanceof ConfigError) return error;
     throw error;
   }
-}
-
-/** Confirms a restore, and says what that marks, what it has stopped and what comes next. */
-async function confirm(config: Config, database: Database, values: ConfirmValues): Promise<string> {
-  const called = values.called === undefined ? undefined : await readCalledFile(values.called, values.column);
-  const { id } = await database.inEngine(readInstallation);
-  const witnesses = await openWitnesses(config, id);
-  let isTold = false;
-  const tell = (text: string) => {
-    isTold = true;
-    print(text);
-  };
-  const isDryRun = values['dry-run'];
-  const simulated = simulatedProviders(config);
-  const done = await confirmRestore(database, witnesses, systemClock.now(), { called, isDryRun, simulated, tell });
-  if (!isTold) return 'The database does not look restored: there is nothing to confirm.\n';
-  if (!done) return '\nThis was a dry run: nothing was marked, and nothing is confirmed.\n';
-  return `
-Confirmed: ${done.reason}.
-
-Campaigns and batches that were paused: ${done.paused}; that were cancelled: ${done.cancelled}.
-Calls by themselves that were withdrawn: ${done.withdrawn}.
-Dialing stays paused in every workspace. Its owner resumes it (POST /v1/workspace/resume-dialing), and then each campaign.
-`;
-}
-
-interface ConfirmValues {
-  'dry-run': boolean;
-  called?: string | undefined;
-  column?: string | undefined;
 }
 
 /** Grants and revokes addresses of trunks, and says what comes of it. */

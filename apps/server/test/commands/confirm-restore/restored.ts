@@ -1,18 +1,21 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, onTestFinished } from 'vitest';
-import type { Config } from '../../../src/config.ts';
+import { confirmByWord, confirmOptions } from '../../../src/commands/confirm-restore/by-word.ts';
+import { type Config, loadConfig } from '../../../src/config.ts';
 import { type Database, openDatabase } from '../../../src/foundation/database/database.ts';
 import { numberKey } from '../../../src/foundation/database/number-digest.ts';
+import { findEncryptionKeys } from '../../../src/foundation/database/secrets.ts';
 import { toId } from '../../../src/foundation/values/ids.ts';
 import { newKey } from '../../../src/platform/api-keys/key.ts';
 import { readInstallation } from '../../../src/platform/installation/installation.ts';
+import { openMigrated } from '../../../src/server.ts';
 import { copyOf, freshDatabase } from '../../database.ts';
 import { campaignRow } from '../../dialing/dialing.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
@@ -44,9 +47,9 @@ export interface Installation {
   rewind(): Promise<void>;
   /** Takes away what the witness knows. */
   loseWitness(): Promise<void>;
-  /** Runs `confirm-restore` in a process of its own, with these arguments. */
+  /** Does what `confirm-restore` does with these arguments, and answers what it says. */
   confirm(...args: string[]): Promise<string>;
-  /** The same, killed when `isDue` says so. */
+  /** The same in a process of its own, which is killed when `isDue` says so. */
   confirmAndKill(isDue: (database: Database) => Promise<boolean>, ...args: string[]): Promise<void>;
   /** What the provider has of the calls that were placed, in the lost database and in that of now. */
   provider(): Promise<ProviderCall[]>;
@@ -128,8 +131,15 @@ export async function installation(): Promise<Installation> {
     },
     loseWitness: () => rm(witnessPath, { recursive: true, force: true }),
     confirm: async (...args) => {
-      const { stdout } = await promisify(execFile)(process.execPath, argumentsOf(args), { env: environment() });
-      return stdout;
+      const config = loadConfig(environment());
+      const database = await openMigrated(config, log, undefined, await findEncryptionKeys(config));
+      let told = '';
+      const tell = (text: string) => {
+        told += text;
+      };
+      const { values } = parseArgs({ args, options: confirmOptions });
+      await confirmByWord(config, database, values, tell).finally(database.close);
+      return told;
     },
     confirmAndKill: async (isDue, ...args) => {
       const child = spawn(process.execPath, argumentsOf(args), { env: environment(), stdio: 'ignore' });
