@@ -17,7 +17,7 @@ const RETRY_AFTER_MS = 1000;
 /** The examples of the contract lie after this time. */
 const BEGIN = '2026-11-20T09:00:00.000Z';
 /** After so many requests business time jumps: windows, retries, waits and what is kept for days come to their ends. */
-const JUMP_EVERY = 1000;
+const JUMP_EVERY = 500;
 const JUMP_MS = 10_000_000;
 
 /**

@@ -1,0 +1,3 @@
+import { fuzzRequests } from './fuzz/fuzz-requests.ts';
+
+fuzzRequests(6000);
