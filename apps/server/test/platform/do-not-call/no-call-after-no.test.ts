@@ -4,7 +4,7 @@ import { until } from '../../until.ts';
 import { type Callees, RINGS, startCallees, TALKS } from './callees.ts';
 
 /** Of whom half opt out. */
-const PEOPLE = 800;
+const PEOPLE = 300;
 
 let callees: Callees;
 beforeAll(async () => {
