@@ -110,6 +110,7 @@ GET /v1/exports/{exportId} getExport calls:read 200 404
 DELETE /v1/exports/{exportId} deleteExport calls:read 200 404
 
 POST /v1/erasures createErasure erasures:write 202 409
+GET /v1/erasures listErasures erasures:read 200
 GET /v1/erasures/{erasureId} getErasure erasures:read 200 404
 
 GET /v1/knowledge-bases listKnowledgeBases knowledge_bases:read 200

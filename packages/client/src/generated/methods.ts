@@ -185,6 +185,8 @@ export interface ExportsMethods {
 }
 
 export interface ErasuresMethods {
+  /** List erasures. `GET /v1/erasures` */
+  list(query?: Query<'listErasures'>, options?: RequestOptions): Listing<'listErasures'>;
   /** Erase a phone number. `POST /v1/erasures` */
   create(body: Body<'createErasure'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createErasure'>;
   /** Read an erasure. `GET /v1/erasures/{erasureId}` */
@@ -368,7 +370,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   exports:
     '/exports Gl Pbk G/* D/*',
   erasures:
-    '/erasures Pbk G/*',
+    '/erasures Gl Pbk G/*',
   numberPools:
     '/number-pools Gl Pbk G/* Ab/* D/* listMembers:Gl/*/members moveMember:Pb/*/members/move G/*/validate-trunks',
   apiKeys:

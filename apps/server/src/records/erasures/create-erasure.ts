@@ -8,8 +8,8 @@ import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
 import type { ErasureDeps } from './deps.ts';
 import { isOnACall } from './erase-calls.ts';
-import { findErasure } from './erase-number.ts';
 import type { ErasureRow } from './erasure.ts';
+import { findErasure } from './store.ts';
 
 /** Erasures of a workspace that may be under way. */
 const MOST_RUNNING = 100;

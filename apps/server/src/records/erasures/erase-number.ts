@@ -17,7 +17,7 @@ import { deleteFiles, noteDeleted } from './erase-files.ts';
 import { eraseKeys } from './erase-keys.ts';
 import { eraseMentions } from './erase-mentions.ts';
 import { takeBackCalls } from './erase-waiting-calls.ts';
-import type { ErasureRow, RunningErasure } from './erasure.ts';
+import type { RunningErasure } from './erasure.ts';
 import { moveOn } from './move-on.ts';
 import { goOn, type Outcome } from './outcome.ts';
 import { hasKnownStep, stepNamed } from './steps.ts';
@@ -186,11 +186,4 @@ async function markOf(tx: EngineTx, workspaceId: string, number: number): Promis
   const digest = numberDigest(sql`${number}::bigint`, sql`${workspaceId}::uuid`);
   const { rows } = await sql<{ mark: string }>`select 'hmac:' || encode(${digest}, 'hex') as mark`.execute(tx.db);
   return rows[0]!.mark;
-}
-
-/** An erasure of a workspace. */
-export async function findErasure(tx: { db: EngineTx['db'] }, workspaceId: string, id: string) {
-  const { rows } = await sql<ErasureRow>`
-    select * from erasures where workspace_id = ${workspaceId} and id = ${id}`.execute(tx.db);
-  return rows[0];
 }

@@ -1,3 +1,4 @@
+import { listed } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
@@ -5,8 +6,8 @@ import { replayable } from '../../foundation/values/success.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
 import { createErasure } from './create-erasure.ts';
 import type { ErasureDeps } from './deps.ts';
-import { findErasure } from './erase-number.ts';
 import { shapeErasure } from './erasure.ts';
+import { erasurePage, findErasure } from './store.ts';
 
 /** The operations of the tag "Erasures". */
 export function erasureOperations({ database, clock }: Pick<ErasureDeps, 'database' | 'clock'>) {
@@ -23,6 +24,10 @@ export function erasureOperations({ database, clock }: Pick<ErasureDeps, 'databa
       );
       return replayable({ status: 202 as const, body: shapeErasure(made) }, replayed);
     },
+    listErasures: async ({ query }, { workspaceId }) => ({
+      status: 200,
+      body: await listed(database, workspaceId, query, erasurePage, shapeErasure),
+    }),
     getErasure: async ({ path: { erasureId } }, { workspaceId }) => {
       const find = existing(database.inWorkspace(workspaceId, (tx) => findErasure(tx, workspaceId, fromId(erasureId))));
       return { status: 200, body: shapeErasure(await find) };

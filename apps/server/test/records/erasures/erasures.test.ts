@@ -209,6 +209,23 @@ async function boughtNumber(): Promise<string> {
   return bought;
 }
 
+test('erasures are listed, newest first, and say of no number', async () => {
+  const list = async (client = server.client) => (await client.GET('/v1/erasures')).data!;
+  const { id } = await erase('+14155550199');
+  const { id: later } = await erase('+14155550198');
+  for (const each of [id, later]) await completed(each);
+  const { items, totalCount } = await list();
+  expect(items.slice(0, 2)).toEqual([await read(later), await read(id)]);
+  expect(totalCount).toBe(items.length);
+  expect(JSON.stringify(items)).not.toContain('415555');
+  expect(
+    await list(server.clientOf(await keyWith(server, { permissions: ['erasures:read'], workspace: 'Erases none' }))),
+  ).toMatchObject({
+    items: [],
+    totalCount: 0,
+  });
+});
+
 test('an erased number that was not to be called is still refused, is listed nowhere, and can be removed by name', async () => {
   const query = { searchText: DIGITS, includeTotal: true };
   expect((await server.client.GET('/v1/calls/do-not-call', { params: { query } })).data!.totalCount).toBe(0);

@@ -1433,7 +1433,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List erasures
+         * @description Every erasure of the workspace, newest first. It does not say of which numbers.
+         */
+        get: operations["listErasures"];
         put?: never;
         /**
          * Erase a phone number
@@ -5934,11 +5938,6 @@ export interface components {
              */
             deleted: true;
         };
-        /** @description Whose data are to be erased. */
-        CreateErasure: {
-            /** @description The number of the person. */
-            phoneNumber: components["schemas"]["E164"];
-        };
         /**
          * @description Erasure ID.
          * @example ers_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -6007,6 +6006,22 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             /** @description When all was gone. */
             completedAt?: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of erasures. */
+        ErasurePage: {
+            /** @description The erasures of this page. */
+            items: components["schemas"]["Erasure"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+        };
+        /** @description Whose data are to be erased. */
+        CreateErasure: {
+            /** @description The number of the person. */
+            phoneNumber: components["schemas"]["E164"];
         };
         /**
          * @description The pool's name.
@@ -12306,6 +12321,59 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listErasures: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["PageParameter"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of erasures. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasurePage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
