@@ -78,7 +78,7 @@ export const variables = {
   encryptionKey: optional(
     'ENCRYPTION_KEY',
     secret32,
-    'Encrypts SIP passwords and webhook secrets: 32 bytes in base64 or hex. Made and kept in `DATA_DIR` by default.',
+    'Encrypts SIP passwords, webhook secrets, and answers that show a secret: 32 bytes in base64 or hex. Made and kept in `DATA_DIR` by default.',
   ),
   encryptionKeySecond: optional(
     'ENCRYPTION_KEY_SECOND',
