@@ -66,7 +66,8 @@ test('what forbids a call between its claim and its placement keeps it from the 
       await addOptOuts(tx, [14155551006], undefined, startAt);
     });
     switchboard.place(Object.values(calls));
-    await until(() => switchboard.free(workspaceId) === 10 - asked.length);
+    // One place stays free for the other workspace.
+    await until(() => switchboard.free(workspaceId) === 9 - asked.length);
     await switchboard.stop();
     const named = (roomIds: string[]) =>
       Object.entries(calls).flatMap(([what, { roomId }]) => (roomIds.includes(roomId) ? [what] : []));

@@ -28,7 +28,12 @@ async function freeUdpPort(): Promise<number> {
 async function logged(environment: Record<string, string>): Promise<string> {
   const fresh = await freshDatabase();
   const database = openDatabase({ ...fresh, poolSize: 1, log: pino({ level: 'silent' }) });
-  await seedTrunk(database, await seedWorkspace(database), { termination_url: '127.0.0.1', probe: 'none' });
+  const workspace_id = await seedWorkspace(database);
+  await seedTrunk(database, workspace_id, { termination_url: '127.0.0.1', probe: 'none' });
+  // The server makes a second workspace.
+  await database.inEngine(({ db }) =>
+    db.insertInto('trunk_grants').values({ workspace_id, address: '127.0.0.1', created_at: new Date() }).execute(),
+  );
   await database.close();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-logged-'));
   const port = await freeUdpPort();
