@@ -7,6 +7,8 @@ const sources = ['--conditions=source', fileURLToPath(new URL('../src/main.ts', 
 export interface ServerProcess {
   url: string;
   pid: number;
+  /** What it has written to standard error so far. */
+  log(): string;
   /** Asks it to end, and resolves when it is gone. */
   stop(): Promise<void>;
   /** Ends it as a power cut would. Resolves when it is gone. */
@@ -49,6 +51,7 @@ export async function startServerProcess(
   return {
     url,
     pid: child.pid!,
+    log: () => errors,
     stop: () => {
       child.kill('SIGTERM');
       return ended;

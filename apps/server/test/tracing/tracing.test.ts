@@ -113,7 +113,11 @@ test('one trace leads from the request on one server to the end of its call and 
   const second = await start('second');
   await clientOf(second.url).POST('/v1/workspace/resume-dialing', {});
   await until(() => receiver.received.length > 0 && trace().some(({ name }) => name === 'webhook'));
-  await until(() => ['claim', 'place', 'call'].every((name) => trace().some((span) => span.name === name)));
+  await until(() => {
+    const names = trace().map(({ service, name }) => `${name} of ${service}`);
+    const all = ['claim', 'place', 'call'].every((name) => names.includes(`${name} of second`));
+    if (!all) throw new Error(`There are ${names.join(', ')}.\n${second.log()}`);
+  });
   process.kill(second.pid, 'SIGTERM');
   await second.kill();
 
