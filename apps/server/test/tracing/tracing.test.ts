@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { createClient } from '@trunkline/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -72,10 +75,13 @@ afterAll(async () => {
 
 test('one trace leads from the request on one server to the end of its call and the webhook on another', async () => {
   const { connection, drop } = await freshDatabase();
+  // All databases of a run are one installation: in a folder of others its witness would be newer than this one.
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-tracing-'));
   const apiKey = newKey('test');
   const start = async (name: string) => {
     const started = await startServerProcess({
       DATABASE_URL: connection.connectionString,
+      DATA_DIR: dataDir,
       BOOTSTRAP_API_KEY: apiKey,
       SIMULATOR_SPEED: '1000',
       OUTBOUND_ALLOWED_ADDRESSES: '127.0.0.1',
@@ -135,6 +141,7 @@ test('one trace leads from the request on one server to the end of its call and 
   expect(root.links).toMatchObject([{ traceId: sender.traceId, spanId: theirs.spanId }]);
   expect(JSON.stringify(collector.spans)).not.toContain('14155550100');
   await drop();
+  await rm(dataDir, { recursive: true });
 });
 
 test('a run is a trace of its own, with its steps and the request of its node, which carries it on', async () => {

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newKey } from '../../../src/platform/api-keys/key.ts';
@@ -9,14 +12,17 @@ import { freshDatabase } from '../../database.ts';
 
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 let database: Awaited<ReturnType<typeof freshDatabase>>;
+let dataDir: string;
 const running = new Set<ChildProcess>();
 
 beforeEach(async () => {
   database = await freshDatabase();
+  dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-process-'));
 });
 afterEach(async () => {
   for (const child of running) child.kill('SIGKILL');
   await database.drop();
+  await rm(dataDir, { recursive: true, maxRetries: 10 });
 });
 
 /** Starts `trunkline-server` with these arguments and variables. */
@@ -27,6 +33,7 @@ function start(args: string[], environment: Record<string, string> = {}) {
     PORT: '0',
     HOST: '127.0.0.1',
     DATABASE_URL: database.connection.connectionString,
+    DATA_DIR: dataDir,
     ...environment,
   };
   const child = spawn(process.execPath, ['--conditions=source', main, ...args], {
