@@ -26,7 +26,7 @@ export {
   toTagOf,
 } from './message.ts';
 export { type NameAddr, parseNameAddr, writeNameAddr } from './name-addr.ts';
-export { isPrivateAddress, type Networks, parseNetworks } from './networks.ts';
+export { isPrivateAddress, type Networks, parseNetworks, plainAddress } from './networks.ts';
 export type { OutgoingCall } from './outgoing-call.ts';
 export { parseMessage } from './parse-message.ts';
 export type { ProbeOptions, ProbeReport } from './probe.ts';

@@ -4,6 +4,7 @@ import {
   createUserAgent,
   type IncomingCall,
   parseUri,
+  plainAddress,
   type Target,
   type TlsOptions,
   type UserAgent,
@@ -101,9 +102,10 @@ export class Signalling {
       localNetworks,
       ...trunkNames,
       async grant(workspaceId, host, targets) {
-        const all = targets.map(({ address }) => address);
+        // An IPv4 address is the same one within an IPv6 address.
+        const all = targets.map(({ address }) => plainAddress(address));
         const open = new Set(await granted(workspaceId, host, all));
-        return targets.filter(({ address }) => open.has(address));
+        return targets.filter(({ address }) => open.has(plainAddress(address)));
       },
       ...(publicAddress !== undefined && { publicAddress }),
       mayConnect: (address) => this.#named.has(address) || trunkGuard.isOpenHost(address),
