@@ -150,8 +150,9 @@ async function trunks(
       return `${address} is not ${workspace}'s to call any more. Trunks of it that name it are paused in a moment.\n`;
     }
     const ips = await grantTrunks(database, { workspace, address, byName }, now);
-    const alone = ips.length > 0 ? ` It alone may call ${ips.join(', ')}.` : '';
-    return `${workspace} may call ${address}.${alone}\n`;
+    const where = byName ? '' : ` It alone may call ${ips.join(', ')}.`;
+    const note = ips.length > 0 ? where : ' It leads nowhere now: where it leads later is noted then.';
+    return `${workspace} may call ${address}.${note}\n`;
   } catch (error) {
     throw error instanceof GrantRefused ? new ConfigError(error.message) : error;
   }

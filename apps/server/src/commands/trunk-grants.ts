@@ -25,7 +25,7 @@ export type Addresses = (host: string) => Promise<string[]>;
  * Grants an address to a workspace: its trunks may call there, and be called from there. Unless it is by name, no other
  * workspace may from then on, under any name. Throws `GrantRefused`.
  * @param addresses as the DNS tells
- * @returns the IP addresses that are the workspace's alone by that
+ * @returns where it leads now
  */
 export async function grantTrunks(
   database: Database,
@@ -48,7 +48,7 @@ export async function grantTrunks(
       delete from trunk_grant_addresses where workspace_id = ${workspaceId} and address = ${address}`.execute(tx.db);
     await claimAddresses(tx, ips, { workspaceId, address });
     await checkAtOnce(tx, workspaceId, now);
-    return byName ? [] : ips;
+    return isNetwork(address) ? [address] : ips;
   });
 }
 
