@@ -6,7 +6,7 @@ export const oldestServer = '0.2.0';
 
 /**
  * Which addresses a workspace may call and be called from. What trunks name already is granted to their workspaces; if
- * several name a host, to each of them by its name. From the second workspace on only the operator grants more.
+ * there are several, by name, since nobody knows yet what is whose alone. From the second workspace on only the operator grants more.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -33,7 +33,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       from trunks cross join lateral unnest(array[termination_url, outbound_proxy]) as uri where uri is not null
       union select workspace_id, lower(entry) from trunks cross join lateral unnest(ip_allowlist) as entry)
     insert into trunk_grants (workspace_id, address, by_name, created_at)
-    select n.workspace_id, n.address, count(*) over (partition by n.address) > 1, w.created_at
+    select n.workspace_id, n.address, (select count(*) from workspaces) > 1, w.created_at
     from named n join workspaces w on w.id = n.workspace_id`.execute(db);
   await sql`
     update installation set trunks_granted_since = (select max(created_at) from workspaces)

@@ -39,7 +39,7 @@ const USAGE = `${COMMAND} [command]
                  --number +14155550100
                  --workspace NAME  (whose it is from then on)
   trunks grant   Let a workspace call an address, and be called from there: from the second workspace on each needs it.
-                 --workspace NAME
+                 --workspace NAME  (or its ID, ws_…)
                  --address ADDRESS (a host, an IP address, or a network such as 203.0.113.0/24)
                  --by-name         (the carrier tells its customers by name or password: others may have it too)
   trunks revoke  Take that back.
@@ -74,7 +74,7 @@ const options = {
 } as const;
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const { values, positionals, tokens } = parseArgs({ options, allowPositionals: true, tokens: true });
   const command = positionals.join(' ') || 'serve';
   if (values.help) return print(USAGE);
   if (command === 'doctor') return doctor();
@@ -92,7 +92,7 @@ async function main(): Promise<void> {
     if (command === 'confirm-restore') return await confirmByWord(config, database, values, print);
     if (command === 'rotate-key') return print(await rotate(database, keys, values['dry-run']));
     if (command === 'move-number') return print(await move(database, values));
-    if (command.startsWith('trunks ')) return print(await trunks(database, command, values));
+    if (command.startsWith('trunks ')) return print(await trunks(database, command, values, tokens.some(isWorkspace)));
     print(`${await createKey(database, systemClock, { ...values, permissions })}\n`);
   } finally {
     await database.close();
@@ -136,13 +136,18 @@ function settings(): Config | ConfigError {
   }
 }
 
+const isWorkspace = (token: { kind: string; name?: string }) => token.kind === 'option' && token.name === 'workspace';
+
 /** Grants and revokes addresses of trunks, and says what comes of it. */
 async function trunks(
   database: Database,
   command: string,
   { workspace, address, 'by-name': byName }: { workspace: string; address: string; 'by-name': boolean },
+  isNamed: boolean,
 ): Promise<string> {
   const now = systemClock.now();
+  if (command !== 'trunks grants' && !isNamed)
+    throw new ConfigError('--workspace must name the workspace, by its name or its ID (ws_…).');
   try {
     if (command === 'trunks grants') return (await listGrants(database)).map((line) => `${line}\n`).join('');
     if (command === 'trunks revoke') {

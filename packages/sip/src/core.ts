@@ -32,7 +32,7 @@ export interface Core {
   /** Calls and registrations to be ended with the user agent. */
   running: Set<Running>;
   open(target: Target): Promise<Flow>;
-  /** @param asker on whose behalf the DNS is asked; by default that of whom this core was made for */
+  /** Where a dialog goes on, but for targets that are another's. @param asker on whose behalf the DNS is asked; by default that of whom this core was made for */
   locate(uri: string | SipUri, transport?: TransportName, asker?: string): Promise<Target[]>;
   /** The same for what begins there: only targets that may be reached on that behalf. Rejects with `not_granted` if there is none. */
   locateGranted(uri: string | SipUri, transport?: TransportName, asker?: string): Promise<Target[]>;

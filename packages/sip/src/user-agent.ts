@@ -21,7 +21,7 @@ import { standardTimers, Timers, type TimerValues } from './timers.ts';
 import { Transactions } from './transactions.ts';
 import { type Flow, type Received, type Target, TransportError, type TransportName } from './transport.ts';
 import { openTransports, type TransportOptions } from './transports.ts';
-import { bareHost, parseUri } from './uri.ts';
+import { bareHost, parseUri, type SipUri } from './uri.ts';
 import { createWire } from './wire.ts';
 
 export interface UserAgentOptions extends TransportOptions {
@@ -48,8 +48,11 @@ export interface UserAgentOptions extends TransportOptions {
   resolver?: Resolver;
   /** When each question to the DNS begins; at once by default. One that may not in 4 seconds is a failure, `dns`. */
   turns?: Turns;
-  /** Picks the targets that may be reached on somebody's behalf; by default all. If it leaves none, that is a failure, `not_granted`. */
-  grant?: (asker: string, host: string, targets: Target[]) => Promise<Target[]>;
+  /**
+   * Picks the targets that may be reached on somebody's behalf; by default all. If it leaves none, that is a failure, `not_granted`.
+   * @param host of the URI of what begins; undefined within a dialog, whose peer names where it goes on
+   */
+  grant?: (asker: string, host: string | undefined, targets: Target[]) => Promise<Target[]>;
   clock?: Clock;
   random?: Random;
   /** T1, T2 and T4, where those of RFC 3261 don't fit. */
@@ -106,6 +109,13 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     onAck: (ack) => receiver.receiveAck(ack),
     onStray() {},
   });
+  const reach = async (uri: string | SipUri, transport: TransportName | undefined, asker: string, host?: string) => {
+    const targets = await locate(uri, transport, resolverOf(asker), random);
+    if (!options.grant || asker === '') return targets;
+    const granted = await options.grant(asker, host, targets);
+    if (granted.length > 0) return granted;
+    throw new TransportError('not_granted', `${host ?? targets[0]!.address} is not granted to the workspace.`);
+  };
   const core: Core = {
     userAgent: options.userAgent ?? 'trunkline',
     timers,
@@ -118,14 +128,10 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     dialogs: new Map(),
     running: new Set(),
     open: (target) => transports.open(target),
-    locate: (uri, transport, asker = '') => locate(uri, transport, resolverOf(asker), random),
-    async locateGranted(uri, transport, asker = '') {
-      const targets = await core.locate(uri, transport, asker);
-      if (!options.grant || asker === '') return targets;
+    locate: (uri, transport, asker = '') => reach(uri, transport, asker),
+    locateGranted(uri, transport, asker = '') {
       const { host } = typeof uri === 'string' ? parseUri(uri) : uri;
-      const granted = await options.grant(asker, bareHost(host), targets);
-      if (granted.length > 0) return granted;
-      throw new TransportError('not_granted', `${host} is not granted to the workspace.`);
+      return reach(uri, transport, asker, bareHost(host));
     },
     report,
   };

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { locate, systemRandom, systemResolver, TransportError } from '@trunkline/sip';
 import { sql } from 'kysely';
 import type { Database, EngineTx } from '../foundation/database/database.ts';
+import { fromId, toId } from '../foundation/values/ids.ts';
 import { claimAddresses } from '../lines/trunks/granted-addresses.ts';
 import { hostOf } from '../lines/trunks/trunk-grants.ts';
 
@@ -10,7 +11,7 @@ export class GrantRefused extends Error {}
 
 /** What an operator grants. */
 export interface TrunkGrant {
-  /** The workspace's name. */
+  /** The workspace's name, or its ID. */
   workspace: string;
   /** A host, an IP address, or a network such as 203.0.113.0/24. */
   address: string;
@@ -39,13 +40,12 @@ export async function grantTrunks(
     // One operator after the other, and none beside a trunk that is being made.
     await sql`select from installation for update`.execute(tx.db);
     const workspaceId = await workspaceNamed(tx, workspace);
+    if (!byName) await refuseByName(tx, workspaceId, address);
     await refuseTaken(tx, { workspaceId, address, byName, ips });
     await sql`
       insert into trunk_grants (workspace_id, address, by_name, created_at)
       values (${workspaceId}, ${address}, ${byName}, ${now})
       on conflict (workspace_id, address) do update set by_name = excluded.by_name`.execute(tx.db);
-    await sql`
-      delete from trunk_grant_addresses where workspace_id = ${workspaceId} and address = ${address}`.execute(tx.db);
     await claimAddresses(tx, ips, { workspaceId, address });
     await checkAtOnce(tx, workspaceId, now);
     return isNetwork(address) ? [address] : ips;
@@ -73,15 +73,15 @@ export async function revokeTrunks(
 /** All grants, a line each: the workspace, the address, and what is its alone by it. */
 export async function listGrants(database: Database): Promise<string[]> {
   const { rows } = await database.inEngine(({ db }) =>
-    sql<{ workspace: string; address: string; by_name: boolean; ips: string[] }>`
-      select w.name as workspace, g.address, g.by_name, array_remove(array_agg(host(a.ip) order by a.ip), null) as ips
+    sql<{ id: string; workspace: string; address: string; by_name: boolean; ips: string[] }>`
+      select w.id, w.name as workspace, g.address, g.by_name, array_remove(array_agg(host(a.ip) order by a.ip), null) as ips
       from trunk_grants g join workspaces w on w.id = g.workspace_id
       left join trunk_grant_addresses a on a.workspace_id = g.workspace_id and a.address = g.address
-      group by w.name, g.workspace_id, g.address, g.by_name order by w.name, g.address`.execute(db),
+      group by w.id, w.name, g.address, g.by_name order by w.name, g.address`.execute(db),
   );
-  return rows.map(({ workspace, address, by_name, ips }) => {
+  return rows.map(({ id, workspace, address, by_name, ips }) => {
     const alone = ips.length > 0 ? `  ${ips.join(', ')}` : '';
-    return `${workspace}  ${address}${by_name ? '  by name' : alone}`;
+    return `${toId('ws', id)}  ${workspace}  ${address}${by_name ? '  by name' : alone}`;
   });
 }
 
@@ -96,14 +96,27 @@ function readAddress(text: string): string {
     if (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)) return `${base}/${bits}`;
   }
   const host = hostOf(text.trim());
-  if (bits === undefined && /^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(host)) return host;
+  if (bits === undefined && /^([a-z0-9-]+\.)*(?!\d+$)[a-z0-9-]+$/.test(host)) return host;
   throw new GrantRefused('--address must be a host such as sip.carrier.example, an IP address, or a network.');
 }
 
+/** By its name, or by its ID, since its keys may change the name. */
 async function workspaceNamed(tx: EngineTx, name: string): Promise<string> {
   const { rows } = await sql<{ id: string }>`select id from workspaces where name = ${name}`.execute(tx.db);
   if (rows.length === 1) return rows[0]!.id;
-  throw new GrantRefused(`There is ${rows.length === 0 ? 'no workspace' : 'more than one workspace'} ${name}.`);
+  const id = /^ws_[0-9a-f]{32}$/.test(name) ? fromId(name) : undefined;
+  if (id && (await sql`select from workspaces where id = ${id}`.execute(tx.db)).rows.length > 0) return id;
+  const several = rows.map((row) => toId('ws', row.id)).join(', ');
+  throw new GrantRefused(
+    rows.length === 0 ? `There is no workspace ${name}.` : `Several are called ${name}: ${several}.`,
+  );
+}
+
+/** Who else is told by name there isn't known here: they are seen once this one is no longer. */
+async function refuseByName({ db }: EngineTx, workspaceId: string, address: string): Promise<void> {
+  const { rows } = await sql`
+    select from trunk_grants where workspace_id = ${workspaceId} and address = ${address} and by_name`.execute(db);
+  if (rows.length > 0) throw new GrantRefused(`${address} is granted --by-name. Revoke that first.`);
 }
 
 interface Wanted {
@@ -124,7 +137,7 @@ async function refuseTaken(tx: EngineTx, { workspaceId, address, byName, ips }: 
       union all select workspace_id, address, ip from trunk_grant_addresses join networks on ip && wanted
         join trunk_grants using (workspace_id, address) where not (by_name and ${byName})
       union all select workspace_id, address, wanted from trunk_grants join networks on true
-      where not by_name and case when address ~ '^[0-9./]+$|:' then address::inet && wanted else false end)
+      where not by_name and case when address ~ ${IPV4} or address ~ ':' then address::inet && wanted else false end)
     select w.name as workspace, h.address, host(h.ip) as ip from held h join workspaces w on w.id = h.workspace_id
     where h.workspace_id <> ${workspaceId} limit 1`.execute(tx.db);
   const [held] = rows;
@@ -135,6 +148,10 @@ async function refuseTaken(tx: EngineTx, { workspaceId, address, byName, ips }: 
       `it to both with --by-name, to ${held.workspace} first; else revoke that.`,
   );
 }
+
+/** What PostgreSQL reads as an IPv4 address or network; a host may be named by digits too. */
+const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
+const IPV4 = `^${OCTET}(\\.${OCTET}){3}(/(3[0-2]|[12]?[0-9]))?$`;
 
 /** Has a server look at once whether the trunks of a workspace may call. */
 async function checkAtOnce(tx: EngineTx, workspaceId: string, now: Date): Promise<void> {

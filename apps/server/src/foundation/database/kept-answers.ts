@@ -80,11 +80,22 @@ export async function findAnswer<K>(
   const row = (await readKeys(tx, [named])).get(named.key);
   if (!row) return undefined;
   const [resourceId, sealed] = [row.resource_id!, row.answer!];
-  const kept: Kept<K> = JSON.parse(named.secrets.decrypt(sealed, answerPlace(tx.workspaceId, resourceId)));
+  let kept: Kept<K>;
+  try {
+    kept = JSON.parse(named.secrets.decrypt(sealed, answerPlace(tx.workspaceId, resourceId)));
+  } catch {
+    throw unreadable(row);
+  }
   if (kept.fingerprint !== fingerprintOf(named.request)) throw usedForAnother(row);
   if (kept.onlyFor !== named.onlyFor) throw usedByAnother(row);
   return { kept: kept.answer, resourceId };
 }
+
+const unreadable = ({ created_at }: KeyRow) =>
+  keyReused(
+    'The answer to this Idempotency-Key can be read no more: the key of the server was changed. Look whether the request was carried out, and send a new key.',
+    `was used at ${created_at.toISOString()}`,
+  );
 
 const usedByAnother = ({ created_at }: KeyRow) =>
   keyReused(

@@ -3,7 +3,7 @@ import { type Networks, parseNetworks } from '@trunkline/sip';
 import { sql } from 'kysely';
 import type { Database, Tx } from '../../foundation/database/database.ts';
 import type { GrantedAddresses } from '../telephony/sip/signalling.ts';
-import { covers } from './trunk-grants.ts';
+import { coverage, covers } from './trunk-grants.ts';
 
 interface Grant {
   workspaceId: string;
@@ -14,11 +14,13 @@ interface Grant {
 interface Book {
   /** Whether addresses must be granted: there are several workspaces. */
   isStrict: boolean;
-  grants: Map<string, Grant[]>;
+  workspaces: Map<string, { grants: Grant[]; covers: (address: string) => boolean }>;
   /** Networks that are one workspace's alone. */
   closed: { workspaceId: string; networks: Networks }[];
   /** The grant of the host that led to an address first. */
   owners: Map<string, Omit<Grant, 'address'>>;
+  /** Grants of which no more addresses are noted. */
+  full: Set<string>;
 }
 
 /** For so long what is granted is not read again, in milliseconds. */
@@ -41,32 +43,34 @@ export function grantedAddresses(database: Database, now: () => number = () => p
   };
 
   return async (workspaceId, host, addresses) => {
-    const name = host.toLowerCase().replace(/\.$/, '');
+    const name = host?.toLowerCase().replace(/\.$/, '');
     const isFresh = book !== undefined && now() - readAt < KEPT_MS;
     let known = await (isFresh ? book! : read());
-    const find = () => known.grants.get(workspaceId)?.find(({ address }) => covers(address, name));
+    const find = () => known.workspaces.get(workspaceId)?.grants.find(({ address }) => covers(address, name!));
     // It may have been granted a moment ago.
-    if (!find() && isFresh) known = await read();
-    const grant = find();
-    if (!grant) return known.isStrict ? [] : addresses;
-    const own = known.grants.get(workspaceId)!;
-    const isOwn = (address: string) => own.some((each) => covers(each.address, address));
+    if (name !== undefined && !find() && isFresh) known = await read();
+    const grant = name === undefined ? undefined : find();
+    if (name !== undefined && !grant) return known.isStrict ? [] : addresses;
+    const isOwn = known.workspaces.get(workspaceId)?.covers ?? (() => false);
     const isTaken = (address: string) =>
       known.closed.some((each) => each.workspaceId !== workspaceId && each.networks.has(address));
     const unclaimed = addresses.filter((address) => !known.owners.has(address) && !isOwn(address) && !isTaken(address));
-    if (unclaimed.length > 0) {
+    if (grant && unclaimed.length > 0 && !known.full.has(keyOf(grant))) {
       await database.inEngine((tx) => claimAddresses(tx, unclaimed, grant));
       known = await read();
     }
     if (!known.isStrict) return addresses;
     const isOpen = (address: string) => {
       const owner = known.owners.get(address);
-      const isShared = owner === undefined || owner.workspaceId === workspaceId || (owner.byName && grant.byName);
+      const isShared =
+        owner === undefined || owner.workspaceId === workspaceId || (owner.byName && (grant?.byName ?? true));
       return isShared && !isTaken(address);
     };
     return addresses.filter((address) => isOwn(address) || isOpen(address));
   };
 }
+
+const keyOf = ({ workspaceId, address }: Pick<Grant, 'workspaceId' | 'address'>) => `${workspaceId} ${address}`;
 
 /** A name may lead elsewhere each minute; of so many addresses it is noted. */
 const MOST_ADDRESSES = 256;
@@ -90,20 +94,27 @@ async function readBook({ db }: Tx): Promise<Book> {
   const installation = await sql<{ since: Date | null }>`
     select trunks_granted_since as since from installation`.execute(db);
   const isStrict = installation.rows[0]!.since !== null;
-  const book: Book = { isStrict, grants: new Map(), closed: [], owners: new Map() };
   const grants = await sql<Grant>`
     select workspace_id as "workspaceId", address, by_name as "byName" from trunk_grants`.execute(db);
-  const owners = await sql<{ ip: string } & Omit<Grant, 'address'>>`
-    select host(ip) as ip, workspace_id as "workspaceId", by_name as "byName"
+  const owners = await sql<{ ip: string } & Grant>`
+    select host(ip) as ip, workspace_id as "workspaceId", address, by_name as "byName"
     from trunk_grant_addresses join trunk_grants using (workspace_id, address)`.execute(db);
+  const book: Book = { isStrict, workspaces: new Map(), closed: [], owners: new Map(), full: new Set() };
   for (const grant of grants.rows) {
     const { workspaceId, address, byName } = grant;
-    const all = book.grants.get(workspaceId);
+    const all = book.workspaces.get(workspaceId)?.grants;
     if (all) all.push(grant);
-    else book.grants.set(workspaceId, [grant]);
+    else book.workspaces.set(workspaceId, { grants: [grant], covers: () => false });
     if (!byName && isIP(address.split('/')[0]!) !== 0)
       book.closed.push({ workspaceId, networks: parseNetworks([address]) });
   }
-  for (const { ip, ...owner } of owners.rows) book.owners.set(ip, owner);
+  for (const each of book.workspaces.values()) each.covers = coverage(each.grants.map(({ address }) => address));
+  const noted = new Map<string, number>();
+  for (const { ip, ...owner } of owners.rows) {
+    book.owners.set(ip, owner);
+    const count = (noted.get(keyOf(owner)) ?? 0) + 1;
+    noted.set(keyOf(owner), count);
+    if (count >= MOST_ADDRESSES) book.full.add(keyOf(owner));
+  }
   return book;
 }

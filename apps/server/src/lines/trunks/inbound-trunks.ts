@@ -6,7 +6,7 @@ import type { InboundDirectory, InboundTrunk, OwnedNumber } from '../telephony/s
 import { readTrunk } from './check-trunk.ts';
 import { readTrunks } from './store.ts';
 import { given, type TrunkRow } from './trunk.ts';
-import { type Named, ungranted } from './trunk-grants.ts';
+import { coverage, type Named, ungranted } from './trunk-grants.ts';
 
 /** The trunks and numbers of all workspaces, for calls that arrive, and for calls that another server has placed. */
 export const inboundTrunks = ({
@@ -39,7 +39,7 @@ export const inboundTrunks = ({
           where n.trunk_id is not null group by n.trunk_id`.execute(db),
         // Nothing if no address needs a grant.
         sql<{ workspace_id: string | null; addresses: string[] }>`
-          select g.workspace_id, array_agg(g.address) as addresses from installation i
+          select g.workspace_id, array_remove(array_agg(g.address), null) as addresses from installation i
           left join trunk_grants g on true where i.trunks_granted_since is not null group by g.workspace_id`.execute(
           db,
         ),
@@ -47,9 +47,9 @@ export const inboundTrunks = ({
     );
     const digestNumbers = new Map(numbers.rows.map((row) => [row.trunk_id, row.numbers]));
     const alikeNumbers = new Map(alike.rows.map((row) => [row.trunk_id, row.numbers]));
-    const granted = new Map(grants.rows.map((row) => [row.workspace_id, row.addresses]));
+    const granted = new Map(grants.rows.map((row) => [row.workspace_id, coverage(row.addresses)]));
     return trunks.rows.flatMap((trunk) => {
-      const row = granted.size === 0 ? trunk : asGranted(trunk, granted.get(trunk.workspace_id) ?? []);
+      const row = granted.size === 0 ? trunk : asGranted(trunk, granted.get(trunk.workspace_id) ?? (() => false));
       return row ? shape(row, digestNumbers, alikeNumbers) : [];
     });
   },
@@ -87,8 +87,8 @@ const shape = (row: Row, digestNumbers: NumbersOf, alikeNumbers: NumbersOf): Inb
 });
 
 /** A trunk with those callers that its workspace is granted; nothing if whom it calls is another's. */
-function asGranted(trunk: Row, granted: readonly string[]): Row | undefined {
-  const missing = ungranted(trunk, granted).map(({ field }) => field);
+function asGranted(trunk: Row, isCovered: (address: string) => boolean): Row | undefined {
+  const missing = ungranted(trunk, isCovered).map(({ field }) => field);
   if (missing.includes('terminationUrl') || missing.includes('outboundProxy')) return undefined;
   return { ...trunk, ip_allowlist: trunk.ip_allowlist.filter((_entry, at) => !missing.includes(`ipAllowlist/${at}`)) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { covers, hostOf, ungranted } from './trunk-grants.ts';
+import { coverage, covers, hostOf, ungranted } from './trunk-grants.ts';
 
 test.each([
   ['sip:Carrier.Example:5060', 'carrier.example'],
@@ -20,7 +20,10 @@ test.each([
   ['2001:db8::/32', '2001:0DB8:0::7', true],
   ['2001:db8::1', '2001:db8:0::1', true],
   ['203.0.113.0/24', 'carrier.example', false],
-])('a grant of %s holds for %s: %s', (grant, wanted, holds) => expect(covers(grant, wanted)).toBe(holds));
+])('a grant of %s holds for %s: %s', (grant, wanted, holds) => {
+  expect(covers(grant, wanted)).toBe(holds);
+  expect(coverage(['other.example', '192.0.2.0/31', grant])(wanted)).toBe(holds);
+});
 
 test('what no grant covers is named where it stands', () => {
   const trunk = {
@@ -28,10 +31,10 @@ test('what no grant covers is named where it stands', () => {
     outbound_proxy: '203.0.113.9',
     ip_allowlist: ['203.0.113.0/28', '198.51.100.1'],
   };
-  expect(ungranted(trunk, ['carrier.example', '203.0.113.0/24'])).toEqual([
+  expect(ungranted(trunk, coverage(['carrier.example', '203.0.113.0/24']))).toEqual([
     { field: 'ipAllowlist/1', address: '198.51.100.1' },
   ]);
-  expect(ungranted({ ...trunk, outbound_proxy: null, ip_allowlist: [] }, [])).toEqual([
+  expect(ungranted({ ...trunk, outbound_proxy: null, ip_allowlist: [] }, coverage([]))).toEqual([
     { field: 'terminationUrl', address: 'carrier.example' },
   ]);
 });

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { parseNetworks } from '@trunkline/sip';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { toId } from '../../foundation/values/ids.ts';
 import { type ErrorDetail, refuse } from '../../foundation/values/service-error.ts';
 import type { TrunkRow } from './trunk.ts';
 
@@ -25,15 +26,27 @@ export function covers(grant: string, wanted: string): boolean {
   return Number(prefix ?? longest) <= Number(bits ?? longest) && parseNetworks([grant]).has(address);
 }
 
+/** Judges by all of some grants whether a host, an address or a network is covered. */
+export function coverage(grants: readonly string[]): (wanted: string) => boolean {
+  const named = new Set(grants);
+  const networks = grants.filter((grant) => isIP(grant.split('/')[0]!) !== 0);
+  const all = parseNetworks(networks);
+  return (wanted) => {
+    if (named.has(wanted)) return true;
+    const [address = '', bits] = wanted.split('/');
+    return all.has(address) && (bits === undefined || networks.some((grant) => covers(grant, wanted)));
+  };
+}
+
 /** What of a trunk none of some grants covers: where it stands in the trunk, and the address. */
-export function ungranted(trunk: Named, grants: readonly string[]): { field: string; address: string }[] {
+export function ungranted(trunk: Named, isCovered: (wanted: string) => boolean): { field: string; address: string }[] {
   const { termination_url, outbound_proxy, ip_allowlist } = trunk;
   const named = [
     { field: 'terminationUrl', address: hostOf(termination_url) },
     ...(outbound_proxy ? [{ field: 'outboundProxy', address: hostOf(outbound_proxy) }] : []),
     ...ip_allowlist.map((entry, at) => ({ field: `ipAllowlist/${at}`, address: entry.toLowerCase() })),
   ];
-  return named.filter(({ address }) => !grants.some((grant) => covers(grant, address)));
+  return named.filter(({ address }) => !isCovered(address));
 }
 
 /** Whether changes of a trunk change what it names. */
@@ -57,7 +70,7 @@ export async function judgeNamed(
   trunk: Named,
   { path, asks, now }: { path: string; asks: boolean; now: Date },
 ): Promise<void> {
-  const missing = ungranted(trunk, await grantsOf(tx));
+  const missing = ungranted(trunk, coverage(await grantsOf(tx)));
   if (missing.length === 0) return;
   // With its row locked, since a second workspace may be made meanwhile.
   const { rows: installation } = await sql<{ since: Date | null }>`
@@ -71,16 +84,20 @@ export async function judgeNamed(
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   } else if (asks) {
-    refuse(missing.map(({ field, address }): ErrorDetail => ({ path: `${path}/${field}`, message: askFor(address) })));
+    refuse(
+      missing.map(
+        ({ field, address }): ErrorDetail => ({ path: `${path}/${field}`, message: askFor(address, tx.workspaceId) }),
+      ),
+    );
   }
 }
 
-const askFor = (address: string) =>
-  `is not granted to this workspace. Ask the operator of the server to run: trunkline-server trunks grant --address ${address}`;
+const askFor = (address: string, workspaceId: string) =>
+  `is not granted to this workspace. Ask the operator of the server to run: trunkline-server trunks grant --workspace ${toId('ws', workspaceId)} --address ${address}`;
 
 /** Whether an address that a trunk names is not its workspace's. */
 export async function isUngranted(tx: WorkspaceTx, trunk: Named): Promise<boolean> {
-  if (ungranted(trunk, await grantsOf(tx)).length === 0) return false;
+  if (ungranted(trunk, coverage(await grantsOf(tx))).length === 0) return false;
   const { rows } = await sql`select from installation where trunks_granted_since is not null`.execute(tx.db);
   return rows.length > 0;
 }

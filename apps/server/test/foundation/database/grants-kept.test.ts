@@ -8,7 +8,7 @@ import { freshDatabase } from '../../database.ts';
 import { seedTrunk } from '../../seed/trunk.ts';
 import { seedWorkspace } from '../../seed/workspace.ts';
 
-test('what trunks named before is granted to their workspaces, and by name if several name it', async () => {
+test('what trunks named before is granted to their workspaces, and by name if there are several', async () => {
   const fresh = await freshDatabase();
   const database = openDatabase({ connection: fresh.connection, poolSize: 2, log: pino({ level: 'silent' }) });
   onTestFinished(async () => {
@@ -33,9 +33,9 @@ test('what trunks named before is granted to their workspaces, and by name if se
         .map(({ address, by_name }) => (by_name ? `${address} by name` : address))
         .sort();
   });
-  expect(granted(second)).toEqual(['foo.example by name', 'p.example']);
-  const named = uris.map(hostOf).map((host) => (host === 'foo.example' ? 'foo.example by name' : host));
-  expect(granted(first)).toEqual([...named, '10.1.0.0/16'].sort());
+  expect(granted(second)).toEqual(['foo.example by name', 'p.example by name']);
+  const named = [...uris.map(hostOf), '10.1.0.0/16'].map((address) => `${address} by name`);
+  expect(granted(first)).toEqual(named.sort());
   const { rows } = await database.inEngine(({ db }) =>
     sql`select from installation where trunks_granted_since is not null`.execute(db),
   );

@@ -126,8 +126,8 @@ test('who may call a carrier is the operator’s to say, once there is a second 
   expect(there.trunk.status).toBe('active');
   expect(await call(there)).toBe('answered');
   expect(await listGrants(server.database)).toEqual([
-    'Default  ours.example  127.0.0.2',
-    'Theirs  theirs.example  127.0.0.3',
+    expect.stringMatching(/^ws_\w{32} {2}Default {2}ours.example {2}127.0.0.2$/),
+    expect.stringMatching(/^ws_\w{32} {2}Theirs {2}theirs.example {2}127.0.0.3$/),
   ]);
   const path = { id: there.trunk.id };
   const listing = await them.client.PATCH('/v1/telephony/trunks/{id}', {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Admission, parseNetworks, type SipRequest, type Target, toTagOf } from '@trunkline/sip';
+import { type Admission, parseNetworks, type SipRequest, type Target, TransportError, toTagOf } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import { every, type Repeating } from '../../../platform/jobs/every.ts';
 import type { Trunk } from '../trunk.ts';
@@ -239,7 +239,10 @@ export function watchInboundPeers(options: {
       );
     };
     // A name that leads nowhere now, or answers slowly, must neither hold up the others nor shut its trunk out.
-    await Promise.race([ask().catch(() => {}), sleep(LOOKUP_MS)]);
+    const forget = (error: unknown) => {
+      if (error instanceof TransportError && error.code === 'not_granted') known.delete(trunk.id);
+    };
+    await Promise.race([ask().catch(forget), sleep(LOOKUP_MS)]);
     return known.get(trunk.id) ?? [];
   }
 

@@ -36,10 +36,14 @@ export interface SipSettings {
 /**
  * Picks those of the addresses of a host that a workspace may reach.
  * @param workspaceId UUID
- * @param host of a URI: a name, or an IP address
+ * @param host of a URI: a name, or an IP address; undefined within a call, where only what is another's is left out
  * @param addresses where it leads
  */
-export type GrantedAddresses = (workspaceId: string, host: string, addresses: string[]) => Promise<string[]>;
+export type GrantedAddresses = (
+  workspaceId: string,
+  host: string | undefined,
+  addresses: string[],
+) => Promise<string[]>;
 
 /** With whom SIP is spoken. */
 export interface SignallingOptions {
