@@ -1,4 +1,5 @@
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { GIVE_AGAIN } from '../../foundation/outbound-http/same-origin.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
 import { refuse, ServiceError } from '../../foundation/values/service-error.ts';
@@ -17,7 +18,7 @@ import { passwordPlace, type TrunkRow } from './trunk.ts';
 import { textFaults } from './trunk-faults.ts';
 import { judgeNamed, namesOthers } from './trunk-grants.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
-import { writeTrunk } from './update-trunk.ts';
+import { placeOf, writeTrunk } from './update-trunk.ts';
 
 type ShortForm = components['schemas']['UpdateSipConfig'] & { terminationUrl: string };
 /** What of it a trunk that is there takes over. */
@@ -58,6 +59,10 @@ export async function trunkNamed(
   const there = await lockTrunkNamed(tx, identity);
   if (there && there.id !== current?.id)
     return bring(deps, tx, there, { password: config.password, ipAllowlist: config.ipAllowlist }, now);
+  // As where the trunk itself is changed: a password goes nowhere but where it was given for.
+  const isMoved = current && placeOf(config.terminationUrl) !== placeOf(current.termination_url);
+  if (isMoved && current.password !== null && config.password === undefined)
+    refuse([{ path: '/body/sipConfig/password', message: GIVE_AGAIN }]);
   if (current && (there || !isShared)) return bring(deps, tx, current, config, now);
   const times = {
     status_since: now,

@@ -67,7 +67,7 @@ function passwordFaults(before: TrunkRow, changes: TrunkColumns): ErrorDetail[] 
 }
 
 /** Scheme, host and port of an address of SIP. */
-const placeOf = (uri: string) => uri.toLowerCase().replace(/^sip:|;.*$/g, '');
+export const placeOf = (uri: string) => uri.toLowerCase().replace(/^sip:|;.*$/g, '');
 
 async function takenBy(tx: WorkspaceTx, id: string, body: Body): Promise<Error> {
   const row = await lockTrunk(tx, id);

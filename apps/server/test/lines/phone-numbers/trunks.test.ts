@@ -274,6 +274,22 @@ test('the short form makes a trunk once, and finds it after that', async () => {
   expect(other.imported[0]!.trunkId).not.toBe(trunkId);
 });
 
+test('no number takes the password of its trunk to another host', async () => {
+  const { imported } = await importOn({ sipConfig: { terminationUrl: host(), username: 'u', password } });
+  const { id } = imported[0]!;
+  const trunkId = imported[0]!.trunkId!;
+  const change = (body: object) => server.client.PATCH(`${numbers}/{id}`, { ...at(id), body });
+  const before = (await read(trunkId)).terminationUrl;
+  probed = [];
+  const { response, error } = await change({ outboundTermination: host() });
+  expect(response.status).toBe(400);
+  expect(error!.details).toMatchObject([{ path: '/body/sipConfig/password' }]);
+  expect([(await read(trunkId)).terminationUrl, probed]).toEqual([before, []]);
+  const outboundTermination = host();
+  expect((await change({ outboundTermination, sipConfig: { password: 'given again' } })).error).toBeUndefined();
+  expect(await read(trunkId)).toMatchObject({ terminationUrl: outboundTermination, hasPassword: true });
+});
+
 test('a number goes to another trunk: by its ID, or in short, and alone', async () => {
   const [one, two] = [await made({ callsPerSecond: 7 }), await made()];
   const { imported } = await importOn({ trunkId: one.id }, [freeNumber(), freeNumber()]);
