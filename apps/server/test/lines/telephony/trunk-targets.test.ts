@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { until } from '../../until.ts';
 import { twoHosts } from './two-hosts.ts';
 
 /** INVITEs that may be on their way to a host as it dies, beside the calls that it has. */
@@ -8,7 +9,8 @@ const MOST_LOST = 5;
 test('a host of a trunk that dies in a campaign costs no more than the calls that it holds', async () => {
   const { hosts, start, stats, called, rungTwice, readTrunk } = await twoHosts(40);
   await start();
-  await sleep(500 + Math.random() * 800);
+  await until(() => hosts[0].calls.length > 0);
+  await sleep(Math.random() * 800);
   const lost = hosts[0].userAgent.counts().calls + MOST_LOST;
   await hosts[0].userAgent.stop(0);
   await called(lost);
