@@ -4,9 +4,10 @@ import { announce, COMMAND, sayGoodbye } from './commands/announce.ts';
 import { confirmByWord, confirmOptions } from './commands/confirm-restore/by-word.ts';
 import { examine } from './commands/doctor/examine.ts';
 import { type Finding, lineOf, mend } from './commands/doctor/finding.ts';
-import { MoveRefused, moveNumber } from './commands/move-number.ts';
+import { moveNumber } from './commands/move-number.ts';
 import { rotateKey } from './commands/rotate-key.ts';
-import { GrantRefused, grantTrunks, listGrants, revokeTrunks } from './commands/trunk-grants.ts';
+import { grantTrunks, listGrants, revokeTrunks } from './commands/trunk-grants.ts';
+import { CommandRefused } from './commands/workspace-named.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Database } from './foundation/database/database.ts';
 import { stopEmbeddedPostgres } from './foundation/database/postgres/embedded.ts';
@@ -37,7 +38,7 @@ const USAGE = `${COMMAND} [command]
                  --column NAME     (its column of numbers called, if that isn't found)
   move-number    Make a number another workspace's, where both say that it is theirs.
                  --number +14155550100
-                 --workspace NAME  (whose it is from then on)
+                 --workspace NAME  (or its ID, ws_…: whose it is from then on)
   trunks grant   Let a workspace call an address, and be called from there: from the second workspace on each needs it.
                  --workspace NAME  (or its ID, ws_…)
                  --address ADDRESS (a host, an IP address, or a network such as 203.0.113.0/24)
@@ -63,7 +64,7 @@ const COMMANDS = [
 const HARD_DEADLINE_MS = 10_000;
 
 const options = {
-  workspace: { type: 'string', default: 'Default' },
+  workspace: { type: 'string' },
   name: { type: 'string', default: 'Made by keys create' },
   permissions: { type: 'string', default: '*' },
   number: { type: 'string', default: '' },
@@ -74,7 +75,7 @@ const options = {
 } as const;
 
 async function main(): Promise<void> {
-  const { values, positionals, tokens } = parseArgs({ options, allowPositionals: true, tokens: true });
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const command = positionals.join(' ') || 'serve';
   if (values.help) return print(USAGE);
   if (command === 'doctor') return doctor();
@@ -92,8 +93,9 @@ async function main(): Promise<void> {
     if (command === 'confirm-restore') return await confirmByWord(config, database, values, print);
     if (command === 'rotate-key') return print(await rotate(database, keys, values['dry-run']));
     if (command === 'move-number') return print(await move(database, values));
-    if (command.startsWith('trunks ')) return print(await trunks(database, command, values, tokens.some(isWorkspace)));
-    print(`${await createKey(database, systemClock, { ...values, permissions })}\n`);
+    if (command.startsWith('trunks ')) return print(await trunks(database, command, values));
+    const { name, workspace = 'Default' } = values;
+    print(`${await createKey(database, systemClock, { workspace, name, permissions })}\n`);
   } finally {
     await database.close();
   }
@@ -136,20 +138,21 @@ function settings(): Config | ConfigError {
   }
 }
 
-const isWorkspace = (token: { kind: string; name?: string }) => token.kind === 'option' && token.name === 'workspace';
+/** Which workspace is meant must be said where another one would lose by it. */
+function required(workspace: string | undefined): string {
+  if (workspace !== undefined) return workspace;
+  throw new ConfigError('--workspace must name the workspace, by its name or its ID (ws_…).');
+}
 
 /** Grants and revokes addresses of trunks, and says what comes of it. */
 async function trunks(
   database: Database,
   command: string,
-  { workspace, address, 'by-name': byName }: { workspace: string; address: string; 'by-name': boolean },
-  isNamed: boolean,
+  { workspace: named, address, 'by-name': byName }: { workspace?: string; address: string; 'by-name': boolean },
 ): Promise<string> {
-  const now = systemClock.now();
-  if (command !== 'trunks grants' && !isNamed)
-    throw new ConfigError('--workspace must name the workspace, by its name or its ID (ws_…).');
+  if (command === 'trunks grants') return (await listGrants(database)).map((line) => `${line}\n`).join('');
+  const [workspace, now] = [required(named), systemClock.now()];
   try {
-    if (command === 'trunks grants') return (await listGrants(database)).map((line) => `${line}\n`).join('');
     if (command === 'trunks revoke') {
       await revokeTrunks(database, { workspace, address }, now);
       return `${address} is not ${workspace}'s to call any more. Trunks of it that name it are paused in a moment.\n`;
@@ -159,15 +162,17 @@ async function trunks(
     const note = ips.length > 0 ? where : ' It leads nowhere now: where it leads later is noted then.';
     return `${workspace} may call ${address}.${note}\n`;
   } catch (error) {
-    throw error instanceof GrantRefused ? new ConfigError(error.message) : error;
+    throw error instanceof CommandRefused ? new ConfigError(error.message) : error;
   }
 }
 
 /** Moves a number, and says what comes next. */
-async function move(database: Database, { number, workspace }: { number: string; workspace: string }): Promise<string> {
+async function move(database: Database, given: { number: string; workspace?: string }): Promise<string> {
+  const { number } = given;
+  const workspace = required(given.workspace);
   if (!isE164(number)) throw new ConfigError('--number must be a number such as +14155550100.');
   await moveNumber(database, number, workspace, systemClock.now()).catch((error) => {
-    throw error instanceof MoveRefused ? new ConfigError(error.message) : error;
+    throw error instanceof CommandRefused ? new ConfigError(error.message) : error;
   });
   return `${number} is the workspace ${workspace}'s now. It needs an agent there and, where it was imported, a trunk.\n`;
 }

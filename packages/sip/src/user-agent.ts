@@ -129,7 +129,7 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     running: new Set(),
     open: (target) => transports.open(target),
     locate: (uri, transport, asker = '') => reach(uri, transport, asker),
-    locateGranted(uri, transport, asker = '') {
+    async locateGranted(uri, transport, asker = '') {
       const { host } = typeof uri === 'string' ? parseUri(uri) : uri;
       return reach(uri, transport, asker, bareHost(host));
     },

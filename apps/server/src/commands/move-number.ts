@@ -6,17 +6,15 @@ import { leavePool } from '../lines/number-pools/leave-pool.ts';
 import { isImported } from '../lines/phone-numbers/phone-number.ts';
 import { recordNumber } from '../lines/phone-numbers/record-number.ts';
 import { moveNumber as moveStatus, readNumber } from '../lines/phone-numbers/store.ts';
-
-/** Why a number was not moved, for the operator. */
-export class MoveRefused extends Error {}
+import { CommandRefused, workspaceNamed } from './workspace-named.ts';
 
 type Number = Row<'phone_numbers'>;
 
 /**
  * The operator's word on whose a number is: it is released where it is active, and becomes the other workspace's, which
- * gives it a trunk and agents then. A bought one stays bought from its provider. Throws `MoveRefused`.
+ * gives it a trunk and agents then. A bought one stays bought from its provider. Throws `CommandRefused`.
  * @param phoneNumber E.164
- * @param workspace its name
+ * @param workspace its name or ID
  */
 export async function moveNumber(database: Database, phoneNumber: string, workspace: string, now: Date): Promise<void> {
   await database.inEngine(async (tx) => {
@@ -25,29 +23,24 @@ export async function moveNumber(database: Database, phoneNumber: string, worksp
       select * from phone_numbers where phone_number = ${phoneNumber} and status in ('active', 'provisioning')
       order by id for update`.execute(tx.db);
     const [held] = rows;
-    if (!held) throw new MoveRefused(`No workspace has the number ${phoneNumber}. Import or buy it there.`);
-    if (held.workspace_id === target) throw new MoveRefused(`${workspace} has the number ${phoneNumber} already.`);
+    if (!held) throw new CommandRefused(`No workspace has the number ${phoneNumber}. Import or buy it there.`);
+    if (held.workspace_id === target) throw new CommandRefused(`${workspace} has the number ${phoneNumber} already.`);
     await refuseInUse(tx, held);
     await giveUp(tx, held, now);
     await take(tx, held, target, now);
   });
 }
 
-async function workspaceNamed(tx: EngineTx, name: string): Promise<string> {
-  const { rows } = await sql<{ id: string }>`select id from workspaces where name = ${name}`.execute(tx.db);
-  if (rows.length === 1) return rows[0]!.id;
-  throw new MoveRefused(`There is ${rows.length === 0 ? 'no workspace' : 'more than one workspace'} ${name}.`);
-}
-
 async function refuseInUse(tx: EngineTx, { workspace_id, id, phone_number, status }: Number): Promise<void> {
-  if (status === 'provisioning') throw new MoveRefused(`${phone_number} is just being bought. Try again in a minute.`);
+  if (status === 'provisioning')
+    throw new CommandRefused(`${phone_number} is just being bought. Try again in a minute.`);
   const { rows } = await sql`
     select from campaigns where workspace_id = ${workspace_id} and phone_number_id = ${id}
       and status in ('scheduled', 'running', 'paused')
     union all select from calls where workspace_id = ${workspace_id} and phone_number_id = ${id} and ended_at is null
     limit 1`.execute(tx.db);
   if (rows.length === 0) return;
-  throw new MoveRefused(`A campaign or a call that is up uses ${phone_number}. Have it stopped first.`);
+  throw new CommandRefused(`A campaign or a call that is up uses ${phone_number}. Have it stopped first.`);
 }
 
 /** Its owner is told that it is gone, and not where it went. */

@@ -2,12 +2,10 @@ import { isIP } from 'node:net';
 import { locate, systemRandom, systemResolver, TransportError } from '@trunkline/sip';
 import { sql } from 'kysely';
 import type { Database, EngineTx } from '../foundation/database/database.ts';
-import { fromId, toId } from '../foundation/values/ids.ts';
+import { toId } from '../foundation/values/ids.ts';
 import { claimAddresses } from '../lines/trunks/granted-addresses.ts';
 import { hostOf } from '../lines/trunks/trunk-grants.ts';
-
-/** Why an address was not granted, for the operator. */
-export class GrantRefused extends Error {}
+import { CommandRefused, workspaceNamed } from './workspace-named.ts';
 
 /** What an operator grants. */
 export interface TrunkGrant {
@@ -24,7 +22,7 @@ export type Addresses = (host: string) => Promise<string[]>;
 
 /**
  * Grants an address to a workspace: its trunks may call there, and be called from there. Unless it is by name, no other
- * workspace may from then on, under any name. Throws `GrantRefused`.
+ * workspace may from then on, under any name. Throws `CommandRefused`.
  * @param addresses as the DNS tells
  * @returns where it leads now
  */
@@ -52,7 +50,7 @@ export async function grantTrunks(
   });
 }
 
-/** Takes a grant back: what names that address calls nobody any more. Throws `GrantRefused`. */
+/** Takes a grant back: what names that address calls nobody any more. Throws `CommandRefused`. */
 export async function revokeTrunks(
   database: Database,
   { workspace, address: wanted }: Omit<TrunkGrant, 'byName'>,
@@ -65,7 +63,7 @@ export async function revokeTrunks(
       delete from trunk_grants where workspace_id = ${workspaceId} and address = ${address} returning address`.execute(
       tx.db,
     );
-    if (rows.length === 0) throw new GrantRefused(`${workspace} is not granted ${address}.`);
+    if (rows.length === 0) throw new CommandRefused(`${workspace} is not granted ${address}.`);
     await checkAtOnce(tx, workspaceId, now);
   });
 }
@@ -97,26 +95,14 @@ function readAddress(text: string): string {
   }
   const host = hostOf(text.trim());
   if (bits === undefined && /^([a-z0-9-]+\.)*(?!\d+$)[a-z0-9-]+$/.test(host)) return host;
-  throw new GrantRefused('--address must be a host such as sip.carrier.example, an IP address, or a network.');
-}
-
-/** By its name, or by its ID, since its keys may change the name. */
-async function workspaceNamed(tx: EngineTx, name: string): Promise<string> {
-  const { rows } = await sql<{ id: string }>`select id from workspaces where name = ${name}`.execute(tx.db);
-  if (rows.length === 1) return rows[0]!.id;
-  const id = /^ws_[0-9a-f]{32}$/.test(name) ? fromId(name) : undefined;
-  if (id && (await sql`select from workspaces where id = ${id}`.execute(tx.db)).rows.length > 0) return id;
-  const several = rows.map((row) => toId('ws', row.id)).join(', ');
-  throw new GrantRefused(
-    rows.length === 0 ? `There is no workspace ${name}.` : `Several are called ${name}: ${several}.`,
-  );
+  throw new CommandRefused('--address must be a host such as sip.carrier.example, an IP address, or a network.');
 }
 
 /** Who else is told by name there isn't known here: they are seen once this one is no longer. */
 async function refuseByName({ db }: EngineTx, workspaceId: string, address: string): Promise<void> {
   const { rows } = await sql`
     select from trunk_grants where workspace_id = ${workspaceId} and address = ${address} and by_name`.execute(db);
-  if (rows.length > 0) throw new GrantRefused(`${address} is granted --by-name. Revoke that first.`);
+  if (rows.length > 0) throw new CommandRefused(`${address} is granted --by-name. Revoke that first.`);
 }
 
 interface Wanted {
@@ -143,7 +129,7 @@ async function refuseTaken(tx: EngineTx, { workspaceId, address, byName, ips }: 
   const [held] = rows;
   if (!held) return;
   const where = held.ip === null ? '' : ` (${held.ip})`;
-  throw new GrantRefused(
+  throw new CommandRefused(
     `${address}${where} is ${held.workspace}'s by its grant of ${held.address}. If the carrier tells its customers by name or password, grant ` +
       `it to both with --by-name, to ${held.workspace} first; else revoke that.`,
   );

@@ -40,6 +40,7 @@ const layers = [
   [
     ...['compose', 'compose-adapters', 'compose-engine', 'compose-features', 'compose-operations', 'compose-owners'],
     ...['compose-services', 'confirm-restore', 'move-number', 'rotate-key', 'trunk-grants'],
+    'workspace-named',
   ],
   ['server', 'doctor'],
   ['announce'],

@@ -5,7 +5,6 @@ import {
   fingerprintOf,
   type KeyRow,
   keyReused,
-  keyRow,
   type Made,
   type NamedRequest,
   readKeys,
@@ -55,7 +54,9 @@ export async function answerOnce<T, K>(
   again: (kept: K, resourceId: string) => Promise<T>,
 ): Promise<Made<T>> {
   if (!named) return { made: await make(), replayed: false };
-  const taken = await takingKeys(tx.workspaceId, [{ ...keyRow(named), fingerprint: '\\x' }]).execute(tx.db);
+  const { operation, key, resourceId: resource_id, now: created_at } = named;
+  const row = { operation, key, fingerprint: '\\x', resource_id, created_at };
+  const taken = await takingKeys(tx.workspaceId, [row]).execute(tx.db);
   if (taken.rows.length === 0) {
     const earlier = await findAnswer<K>(tx, named);
     // Forgotten in between, after 24 hours.

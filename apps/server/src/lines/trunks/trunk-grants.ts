@@ -54,7 +54,7 @@ export const namesOthers = (changes: Partial<Record<keyof Named, unknown>>): boo
   changes.termination_url !== undefined || changes.outbound_proxy !== undefined || changes.ip_allowlist !== undefined;
 
 /** The addresses that a workspace is granted. */
-export async function grantsOf({ db, workspaceId }: WorkspaceTx): Promise<string[]> {
+async function grantsOf({ db, workspaceId }: WorkspaceTx): Promise<string[]> {
   const rows = await db.selectFrom('trunk_grants').select('address').where('workspace_id', '=', workspaceId).execute();
   return rows.map(({ address }) => address);
 }

@@ -1,12 +1,7 @@
 import { SdpSession } from '@trunkline/sip';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  GrantRefused,
-  grantTrunks,
-  listGrants,
-  revokeTrunks,
-  type TrunkGrant,
-} from '../../../src/commands/trunk-grants.ts';
+import { grantTrunks, listGrants, revokeTrunks, type TrunkGrant } from '../../../src/commands/trunk-grants.ts';
+import { CommandRefused } from '../../../src/commands/workspace-named.ts';
 import { startNameServer } from '../../fairness/name-server.ts';
 import { keyWith } from '../../platform/api-keys/keys.ts';
 import { startTestServer } from '../../server.ts';
@@ -115,7 +110,7 @@ test('who may call a carrier is the operator’s to say, once there is a second 
     { path: '/body/sipConfig/terminationUrl' },
     { path: '/body/sipConfig/ipAllowlist/0' },
   ]);
-  await expect(grant({ workspace: 'Theirs', address: 'ours.example' })).rejects.toThrow(GrantRefused);
+  await expect(grant({ workspace: 'Theirs', address: 'ours.example' })).rejects.toThrow(CommandRefused);
   await expect(grant({ workspace: 'Theirs', address: '127.0.0.0/24' })).rejects.toThrow(
     /Default's by its grant of ours/,
   );
@@ -160,7 +155,7 @@ test('who may call a carrier is the operator’s to say, once there is a second 
   await expect(grant({ workspace: 'Theirs', address: 'ours.example', byName: true })).rejects.toThrow(/--by-name/);
   await grant({ workspace: 'Default', address: 'ours.example', byName: true });
   await grant({ workspace: 'Theirs', address: 'ours.example', byName: true });
-  await expect(grant({ workspace: 'Theirs', address: '127.0.0.2' })).rejects.toThrow(GrantRefused);
+  await expect(grant({ workspace: 'Theirs', address: '127.0.0.2' })).rejects.toThrow(CommandRefused);
   const shared = await them.client.POST('/v1/telephony/trunks', { body: { terminationUrl: hosts[0] } });
   expect(shared.data).toMatchObject({ status: 'active' });
 
