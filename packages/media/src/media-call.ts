@@ -47,12 +47,12 @@ export class MediaCall implements Paced {
   }
 
   /** Takes what signalling has agreed on: at first, after a re-INVITE, for a hold and its end. */
-  setStream(stream: AudioStream, trusted: readonly string[]): void {
+  setStream(stream: AudioStream, trusted: readonly string[], networks: readonly string[]): void {
     const now = performance.now();
     const before = this.#stream;
     this.#stream = stream;
     this.#hearing.expect(stream, now);
-    this.#line.describe(stream, trusted, now);
+    this.#line.describe(stream, trusted, networks, now);
     if (before?.packetMs === stream.packetMs) return;
     this.#endPacing?.();
     this.#endPacing = this.#deps.pacer.add(this, stream.packetMs);

@@ -42,8 +42,9 @@ export interface MediaHandle<V extends Voices> {
    * first one silence is sent, until somebody speaks; nothing to an address that is not open, whose owner is waited for. A
    * hold is a stream that is not `sendrecv`.
    * @param trusted addresses that are open beside the public ones: those that its signalling comes from, judged already
+   * @param networks from which its sound may come as from near those: addresses, and networks in CIDR form
    */
-  setStream(stream: AudioStream, trusted?: readonly string[]): Promise<void>;
+  setStream(stream: AudioStream, trusted?: readonly string[], networks?: readonly string[]): Promise<void>;
   /**
    * The callee has answered: from now on the voice hears and is heard. What it says before is kept for then; what the
    * callee says before there is a voice, too, up to five seconds.
@@ -169,8 +170,8 @@ export class MediaPlane<V extends Voices> {
   #handle(thread: MediaThread, id: string, rtpPort: number, end: () => void): MediaHandle<V> {
     return {
       rtpPort,
-      setStream: async (stream, trusted = []) => {
-        await thread.ask(id, 'stream', { stream: this.#judged(stream, trusted), trusted });
+      setStream: async (stream, trusted = [], networks = []) => {
+        await thread.ask(id, 'stream', { stream: this.#judged(stream, trusted), trusted, networks });
       },
       answer: (recordTo) => thread.ask(id, 'answer', { recordTo }),
       speak: (kind, ask, extraMs) => thread.ask(id, 'speak', { kind, ask }, extraMs) as never,

@@ -20,7 +20,7 @@ type Rank = 'described' | 'near' | 'stranger';
 export interface Ranks {
   /** Whether one may be sent to. */
   isOpen(address: string): boolean;
-  /** Whether one is of the network that signalling comes from. */
+  /** Whether one is of a network of the peer's: that which signalling comes from, or another that it is known by. */
   isNear(address: string): boolean;
 }
 
@@ -29,7 +29,7 @@ export interface Ranks {
  * something is heard, and then to where that came from: carriers and phones behind NAT describe addresses that they
  * don't send from.
  *
- * The described address and those near the signalling are of the first rank: each takes the call with one packet from whoever
+ * The described address and those of the peer's networks are of the first rank: each takes the call with one packet from whoever
  * is silent or a stranger, and the described address from anybody. A stranger gets it only if none of these was heard, keeps it
  * until one is, and gives it to no other stranger.
  */

@@ -54,10 +54,16 @@ export class RtpLine {
    * Takes where the peer says that it is. If that may not be sent to, as an address behind a NAT, it is waited for where it
    * speaks from.
    * @param trusted addresses that signalling comes from: those near them are believed at once
+   * @param networks others that are: addresses, or networks in CIDR form
    */
-  describe({ remote, direction }: AudioStream, trusted: readonly string[], now: number): void {
+  describe(
+    { remote, direction }: AudioStream,
+    trusted: readonly string[],
+    networks: readonly string[],
+    now: number,
+  ): void {
     this.#trusted = trusted;
-    this.#near = networksOf(trusted);
+    this.#near = networksOf(trusted, networks);
     this.#source.expect(direction === 'sendrecv' || direction === 'recvonly', now);
     if (isUnspecified(remote.address)) return;
     const isOpen = this.#isOpenAddress(remote.address, trusted);
@@ -131,9 +137,13 @@ export class RtpLine {
 
 const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
-/** The networks of addresses: what one operator has beside each other, as a rule. */
-function networksOf(addresses: readonly string[]): BlockList {
+/** The networks of addresses, what one operator has beside each other as a rule, and others. */
+function networksOf(addresses: readonly string[], others: readonly string[]): BlockList {
   const networks = new BlockList();
   for (const address of addresses) networks.addSubnet(address, isIPv4(address) ? 24 : 64, familyOf(address));
+  for (const other of others) {
+    const [address = '', prefix] = other.split('/');
+    networks.addSubnet(address, Number(prefix ?? (isIPv4(address) ? 32 : 128)), familyOf(address));
+  }
   return networks;
 }

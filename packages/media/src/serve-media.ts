@@ -33,7 +33,7 @@ export function serveMedia<V extends Voices>({ isOpenAddress, voices }: ServeMed
   }
 
   const acts: { [A in Exclude<Act, 'worstLate' | 'open'>]: (call: MediaCall, ask: Asks[A]['ask']) => unknown } = {
-    stream: (call, { stream, trusted }) => call.setStream(stream, trusted),
+    stream: (call, { stream, trusted, networks }) => call.setStream(stream, trusted, networks),
     answer: (call, { recordTo }) => call.answer(recordTo),
     speak: (call, { kind, ask }) => call.speak((speech) => voices[kind]!(ask, speech)),
     digit: (call, { digit }) => call.digit(digit),

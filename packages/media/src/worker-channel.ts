@@ -7,7 +7,10 @@ export const BEHIND = 'EBEHIND';
 /** What a media thread is asked to do for a call, and what it answers. */
 export interface Asks {
   open: { ask: CallOptions; answer: undefined };
-  stream: { ask: { stream: AudioStream; trusted: readonly string[] }; answer: undefined };
+  stream: {
+    ask: { stream: AudioStream; trusted: readonly string[]; networks: readonly string[] };
+    answer: undefined;
+  };
   answer: { ask: { recordTo: string | undefined }; answer: undefined };
   /** A voice of a kind, and what it is opened with. */
   speak: { ask: { kind: string; ask: unknown }; answer: unknown };

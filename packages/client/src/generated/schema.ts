@@ -3963,7 +3963,7 @@ export interface components {
             registeredAt?: components["schemas"]["Timestamp"];
         };
         /**
-         * @description IPv4 and IPv6 addresses, or ranges in CIDR form, from which calls may arrive beside the trunk's own addresses.
+         * @description IPv4 and IPv6 addresses, or ranges in CIDR form, from which calls may arrive beside the trunk's own addresses. The sound of its calls is taken from there at once, too.
          * @example [
          *       "203.0.113.0/28"
          *     ]

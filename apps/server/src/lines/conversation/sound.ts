@@ -59,8 +59,8 @@ export class Sound {
   }
 
   /** Where it is sent, and how. */
-  async setStream(...[stream, trusted]: Parameters<CallMedia['setStream']>): Promise<void> {
-    await this.#opened!.setStream(stream, trusted);
+  async setStream(...asked: Parameters<CallMedia['setStream']>): Promise<void> {
+    await this.#opened!.setStream(...asked);
   }
 
   /** The far side has answered: it is heard from now on. @param recordTo the path of a WAV file to record to */

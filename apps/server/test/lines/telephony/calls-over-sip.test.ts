@@ -21,6 +21,8 @@ const CHANGED_HERTZ = 600;
 const AGENT_HERTZ = 1000;
 /** With which the sentence of a test call ends. */
 const SENTENCE_HERTZ = 800;
+/** Of the trunk's network, and not beside its address. */
+const GATEWAY = '127.0.7.9';
 const loopback = { networks: [{ address: '127.0.0.0', prefix: 8 }], hosts: [] };
 
 /** Speaks for a second, listens, and hangs up after two. */
@@ -50,7 +52,24 @@ const changes: Callee = async (call, answer) => {
   await phone.speak(tone(CHANGED_HERTZ, 8000), { alaw: true });
   await call.hangUp();
 };
+const portOf = (sdp: string | undefined) => Number(/m=audio (\d+)/.exec(sdp!)![1]);
+/** Is spoken to at a gateway in the trunk's network that no description names: one packet takes the call. */
+async function spokenToBeside(sdp: string | undefined): Promise<void> {
+  const gateway = await startPeer(portOf(sdp), GATEWAY);
+  await until(() => {
+    // A stranger's stream would have to be one.
+    gateway.send(tone(CALLEE_HERTZ, 160), { ssrc: Math.floor(Math.random() * 1e9) });
+    return gateway.heard.length > 10;
+  });
+  gateway.close();
+}
+const besides: Callee = async (call, answer) => {
+  await answer();
+  await spokenToBeside(call.sdp);
+  await call.hangUp();
+};
 const callees: Record<string, Callee> = {
+  '+14155550116': besides,
   '+14155550121': tests,
   '+14155550122': async (call, answer) => {
     await answer();
@@ -89,7 +108,7 @@ async function connect(client: TrunklineClient, url = agent.url) {
   const made = await client.POST('/v1/agents', { body: { name: 'Anna', connection: { type: 'stream', url } } });
   const agentId = made.data!.data.agent.id;
   const terminationUrl = `127.0.0.1:${carrier.port}`;
-  const body = { terminationUrl, callsPerSecond: 50, headersToAgent: ['X-Customer-Id'] };
+  const body = { terminationUrl, callsPerSecond: 50, ipAllowlist: ['127.0.7.0/24'], headersToAgent: ['X-Customer-Id'] };
   const trunk = await client.POST('/v1/telephony/trunks', { body });
   expect(trunk.error).toBeUndefined();
   const imported = await client.POST('/v1/telephony/phone-numbers/import/manual', {
@@ -151,6 +170,10 @@ test('calls go out over a trunk and in over it, agents hear and are heard, and e
   expect(start!.start!.callSid).toBe(calls.get('+14155550111')!.roomId);
   const room = { params: { path: { roomId: calls.get('+14155550111')!.roomId } } };
   await until(async () => (await client.GET('/v1/calls/{roomId}', room)).data!.recording?.status === 'stored');
+
+  const heardBeside = await dial(client, agentId, ['+14155550116']);
+  await until(async () => (await heardBeside())[0]!.endedAt !== undefined);
+  expect((await heardBeside())[0]).toMatchObject({ outcome: 'answered', endedBy: 'callee' });
 
   const changed = await dial(client, agentId, ['+14155550115']);
   await until(async () => (await changed())[0]!.endedAt !== undefined);
@@ -255,24 +278,25 @@ async function arriving({ client }: TestServer, agentId: string): Promise<void> 
   expect(await ignored.ended).toMatchObject({ kind: 'silence', wasRinging: false });
   await stranger.stop(0);
 
-  let answered = false;
+  let answered: string | undefined;
   let call!: ReturnType<typeof carrier.userAgent.invite>;
   await until(async () => {
     // Until the server has learned whose address this is, nothing comes back.
     call = carrier.userAgent.invite({
       ...invite,
-      onAnswered: () => {
-        answered = true;
+      onAnswered: ({ sdp }) => {
+        answered = sdp;
       },
       ringTimeoutMs: 3000,
     });
     await Promise.race([call.ended, sleep(3000)]);
-    return answered;
+    return answered !== undefined;
   });
   const inbound = async () =>
     (await client.GET('/v1/calls')).data!.items.findLast((each) => each.direction === 'inbound');
   await until(async () => (await inbound())?.status === 'in_progress');
   expect(await inbound()).toMatchObject({ fromNumber: '+14155550177', toNumber: FROM, simulated: false });
+  await spokenToBeside(answered);
   const { trunkline } = agent.of('start').at(-1)!.start!.customParameters;
   expect(JSON.parse(trunkline!).sip).toEqual({
     ...{ attestation: 'A', diversion: '+14155550188', headers: { 'X-Customer-Id': '7781' } },

@@ -4,13 +4,13 @@ import type { Clock } from '../../../foundation/values/clock.ts';
 import { newUuid } from '../../../foundation/values/ids.ts';
 import type { InboundCall } from '../call-gateway.ts';
 import type { NumberLookups } from './number-lookups.ts';
-import { agentFull, noRoom } from './take-call.ts';
+import { type ArrivedCall, agentFull, noRoom } from './take-call.ts';
 
 const rejections = { declined: [603] as typeof noRoom, no_room: agentFull, unavailable: noRoom };
 
 /** The calls that have arrived in this process, and ring until somebody says who takes them. */
 export class ArrivingCalls {
-  readonly #ringing = new Map<string, IncomingCall>();
+  readonly #ringing = new Map<string, ArrivedCall>();
   readonly #listeners = new Set<(call: InboundCall) => void>();
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -36,19 +36,20 @@ export class ArrivingCalls {
       return incoming.reject(404);
     }
     const providerCallId = newUuid();
-    this.#ringing.set(providerCallId, incoming);
+    const { networks, ...told } = read;
+    this.#ringing.set(providerCallId, { incoming, networks });
     void incoming.ended.then(() => this.#ringing.delete(providerCallId));
     incoming.ring();
-    const call = { providerCallId, ...read, at: this.#clock.now() };
+    const call = { providerCallId, ...told, at: this.#clock.now() };
     for (const listener of this.#listeners) listener(call);
   }
 
   /** Nothing if it is gone. */
-  get({ providerCallId }: InboundCall): IncomingCall | undefined {
+  get({ providerCallId }: InboundCall): ArrivedCall | undefined {
     return this.#ringing.get(providerCallId);
   }
 
   reject(call: InboundCall, why: keyof typeof rejections): void {
-    this.get(call)?.reject(...rejections[why]);
+    this.get(call)?.incoming.reject(...rejections[why]);
   }
 }

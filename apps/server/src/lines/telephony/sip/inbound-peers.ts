@@ -59,15 +59,15 @@ export interface InboundPeers extends Repeating {
   /** Whether such a call may be answered now. @param isTry it answers a challenge that its source was sent */
   allows(request: SipRequest, source: Target, isTry: boolean): boolean;
   /**
-   * The number that a call is to, in E.164, who calls, where he says it, and what else is said of him; undefined where it is no number of the peer's
-   * trunks.
+   * The number that a call is to, in E.164, who calls, where he says it, what else is said of him, and from where its owner's
+   * trunks there say that they call; undefined where it is no number of the peer's trunks.
    * @param username of a caller who knows the password of the trunk that has the number
    */
   read(
     request: SipRequest,
     source: Target,
     username: string | undefined,
-  ): Promise<{ to: string; from?: string; said?: SaidOfCaller } | undefined>;
+  ): Promise<{ to: string; from?: string; said?: SaidOfCaller; networks: string[] } | undefined>;
 }
 
 /**
@@ -179,7 +179,8 @@ async function arrivedOn(
     const caller = readCaller(callerUser(request), countryOf(theirs), to);
     const names = theirs.flatMap(({ headersToAgent }) => headersToAgent);
     const said = saidOfCaller(request, names);
-    return { to, ...(caller !== undefined && { from: caller }), ...(said && { said }) };
+    const networks = [...new Set(theirs.flatMap(({ ipAllowlist }) => ipAllowlist))];
+    return { to, networks, ...(caller !== undefined && { from: caller }), ...(said && { said }) };
   }
   return undefined;
 }

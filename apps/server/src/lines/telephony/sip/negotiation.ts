@@ -8,6 +8,7 @@ import { atPort } from '../../conversation/test-call-media.ts';
 export class Negotiation {
   /** Addresses that media may be sent to although they are private: the trunk's, judged already. */
   trusted: string[] = [];
+  readonly #networks: readonly string[];
   #session: SdpSession | undefined;
   #sound: Sound | undefined;
   #localAddress: string | undefined;
@@ -15,8 +16,10 @@ export class Negotiation {
   readonly #log: Logger;
   readonly #tell: (input: LegInput) => void;
 
-  constructor(roomId: string, log: Logger, tell: (input: LegInput) => void) {
+  /** @param networks what the trunk says that it calls from: sound may come from there as from its address */
+  constructor(roomId: string, networks: readonly string[], log: Logger, tell: (input: LegInput) => void) {
     this.#roomId = roomId;
+    this.#networks = networks;
     this.#log = log;
     this.#tell = tell;
   }
@@ -44,7 +47,7 @@ export class Negotiation {
 
   async #setStream(): Promise<boolean> {
     try {
-      await this.#sound!.setStream(this.#session!.audio!, this.trusted);
+      await this.#sound!.setStream(this.#session!.audio!, this.trusted, this.#networks);
       return true;
     } catch (error) {
       this.#log.warn({ err: error, roomId: this.#roomId }, 'sound can not be sent');

@@ -62,7 +62,7 @@ export class CalleeLeg implements Leg {
     this.#parts = parts;
     this.#request = request;
     this.#tell = tell;
-    this.#negotiation = new Negotiation(request.roomId, parts.log, tell);
+    this.#negotiation = new Negotiation(request.roomId, request.trunk.ipAllowlist, parts.log, tell);
     this.#kept = new KeptCall(parts, request.roomId);
   }
 

@@ -206,8 +206,8 @@ class SipGateway implements CallGateway, TrunkProber {
       log.warn({ err: error, roomId }, 'the agent of a call could not be looked up');
       return { agent: undefined, told: undefined };
     });
-    const incoming = this.#arriving.get(arrived);
-    if (!incoming || !userAgent) {
+    const ringing = this.#arriving.get(arrived);
+    if (!ringing || !userAgent) {
       const gone = meaningOfEnd({ kind: 'cancelled', by: 'far' }, undefined, 'caller');
       return this.#emit({ roomId, at: clock.now(), type: 'ended', ...gone });
     }
@@ -225,7 +225,7 @@ class SipGateway implements CallGateway, TrunkProber {
     const conversation = new Conversation(
       this.#conversationParts(),
       terms,
-      (tell) => new CallerLeg(parts, call, incoming, tell),
+      (tell) => new CallerLeg(parts, call, ringing, tell),
     );
     this.#calls.add(conversation);
     await conversation.begin();

@@ -24,6 +24,13 @@ const rejections: Record<Exclude<Ending, 'hang_up'>, Parameters<IncomingCall['re
   fault: [500],
 };
 
+/** A call that has arrived. */
+export interface ArrivedCall {
+  incoming: IncomingCall;
+  /** What its trunk says that it calls from. */
+  networks: readonly string[];
+}
+
 /** Somebody who calls us over a trunk, and hears it ring until an agent is there. */
 export class CallerLeg implements Leg {
   readonly far = 'caller';
@@ -40,14 +47,14 @@ export class CallerLeg implements Leg {
   constructor(
     parts: LegParts,
     call: { roomId: string; workspaceId: string },
-    incoming: IncomingCall,
+    { incoming, networks }: ArrivedCall,
     tell: (input: LegInput) => void,
   ) {
     this.#parts = parts;
     this.#call = call;
     this.#incoming = incoming;
     this.#tell = tell;
-    this.#negotiation = new Negotiation(call.roomId, parts.log, tell);
+    this.#negotiation = new Negotiation(call.roomId, networks, parts.log, tell);
     this.#kept = new KeptCall(parts, call.roomId);
     incoming.asker = call.workspaceId;
     // It may be gone already.
