@@ -2,7 +2,16 @@ import { createRequire } from 'node:module';
 import { parse } from 'node:url';
 import * as OpenApiValidator from 'express-openapi-validator';
 import { isTimestamp } from '../values/timestamp.ts';
-import type { ContractDocument, Operation, Parameter, RequestParts } from './contract.ts';
+import {
+  type ContractDocument,
+  type Operation,
+  type Parameter,
+  type RequestParts,
+  resolve,
+  type Schema,
+} from './contract.ts';
+
+const require = createRequire(import.meta.url);
 
 /** express-openapi-validator as it checks one operation. */
 export interface OperationChecks {
@@ -56,6 +65,7 @@ export async function loadChecks(
 ): Promise<Map<Operation, OperationChecks>> {
   await spendUrlParseWarning();
   leaveContractUnwalked();
+  leaveContractUnread();
   const found: { violation: string | undefined } = { violation: undefined };
   const note = (error: { message: string }) => {
     found.violation = error.message;
@@ -115,9 +125,42 @@ async function spendUrlParseWarning(): Promise<void> {
  * that for an `$id`, of which there is none: half of the time that it takes. So Ajv is told to walk what has other names.
  */
 function leaveContractUnwalked(): void {
-  const ofValidator = createRequire(createRequire(import.meta.url).resolve('express-openapi-validator'));
+  const ofValidator = createRequire(require.resolve('express-openapi-validator'));
   const { skipKeywords } = ofValidator('json-schema-traverse') as { skipKeywords: Record<string, boolean> };
   Object.assign(skipKeywords, { paths: true, components: true });
+}
+
+interface Preprocessor {
+  apiDoc: ContractDocument;
+  resolveSchema(schema: Schema | undefined): Schema | null;
+}
+
+interface Framework {
+  args: { apiDoc: ContractDocument };
+  initialize(visitor: { visitApi(given: object): void }): Promise<object>;
+}
+
+/**
+ * The validator looks for references to other files, compiles a schema of contracts that it was told not to check ours by,
+ * and finds out what a reference leads to by having Ajv compile it: half of a server's start. So it is told what is there.
+ */
+function leaveContractUnread(): void {
+  const { OpenAPIFramework } = require('express-openapi-validator/dist/framework/index.js') as {
+    OpenAPIFramework: { prototype: Framework };
+  };
+  OpenAPIFramework.prototype.initialize = async function (visitor) {
+    const { apiDoc } = this.args;
+    const basePaths = [''];
+    visitor.visitApi({ basePaths, getApiDoc: () => apiDoc });
+    return { apiDoc, basePaths };
+  };
+  const { SchemaPreprocessor } =
+    require('express-openapi-validator/dist/middlewares/parsers/schema.preprocessor.js') as {
+      SchemaPreprocessor: { prototype: Preprocessor };
+    };
+  SchemaPreprocessor.prototype.resolveSchema = function (schema) {
+    return schema ? resolve(this.apiDoc, schema) : null;
+  };
 }
 
 /** Returns a way to the middlewares of express-openapi-validator by their names. */

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { loadContract } from '../../../src/foundation/http/app.ts';
 import { createBodyRoom } from '../../../src/foundation/http/body-room.ts';
 import { type ContractDocument, operationsOf } from '../../../src/foundation/http/contract.ts';
 import type { FilePart } from '../../../src/foundation/http/handler.ts';
@@ -34,6 +35,16 @@ test('an answer that breaks the contract is 500 in tests, and sent, logged and c
   const metrics = (await lenient.send('GET', '/metrics')).text;
   expect(metrics).toContain('trunkline_http_response_violations_total{operation="act"} 1');
   await lenient.stop();
+});
+
+test('a start compiles no schema: that of a request is, once one comes', async () => {
+  const compiled = vi.spyOn(globalThis, 'Function');
+  const validator = await createValidator(forValidator(loadContract()));
+  expect(compiled).not.toHaveBeenCalled();
+  const operation = validator.operations.find(({ id }) => id === 'listCampaigns')!;
+  await validator.request(operation, { params: {}, query: {}, headers: {}, body: undefined, values: 0 });
+  expect(compiled).toHaveBeenCalled();
+  compiled.mockRestore();
 });
 
 test('of an operation a sample of answers is checked, and every error', async () => {
