@@ -69,3 +69,32 @@ test('a provider that is slow about one call holds up no other, and is not asked
   await expect.poll(() => recorded).toEqual(['quick', 'slow']);
   doubtful.forget();
 });
+
+test('while the database may have lost what it knew, no provider is asked what became of a call', async () => {
+  const now = new Date();
+  const call = { roomId: 'one', workspaceId: 'ours', attempt: 1, placeBefore: now } as HeldCall;
+  let isSure = false;
+  const asked: string[] = [];
+  const doubtful = createDoubtfulCalls({
+    callOf: () => call,
+    clock: { now: () => now },
+    log: pino({ level: 'silent' }),
+    mayJudge: async () => isSure,
+    gatewayFor: () =>
+      ({
+        lookup: async ({ roomId }) => {
+          asked.push(roomId);
+          return { state: 'undetermined', detail: 'nothing' };
+        },
+      }) as Pick<CallGateway, 'lookup'> as CallGateway,
+    record: () => {},
+    giveBack: async () => {},
+  });
+  doubtful.watch([call]);
+  await doubtful.lookUp();
+  expect(asked).toEqual([]);
+  isSure = true;
+  await doubtful.lookUp();
+  expect(asked).toEqual(['one']);
+  doubtful.forget();
+});

@@ -16,9 +16,11 @@ const placing = 'dialing/calls/place-calls.ts';
 const placement = 'test/dialing/calls/placement.test.ts';
 const claim = 'dialing/campaigns/claim';
 const runs = 'dialing/workflows/runs';
+const guard = 'platform/installation';
+const guarded = 'test/platform/installation/restore-guard.test.ts';
 const takeover = 'test/dialing/workflows/takeover.test.ts';
 
-/** The bugs that are planted: in placement, leases, claims, events, retries and runs. */
+/** The bugs that are planted: in placement, leases, claims, events, retries, runs, the restore guard and streams. */
 export const mutants: readonly Mutant[] = [
   {
     name: 'place-what-others-hold',
@@ -223,5 +225,54 @@ export const mutants: readonly Mutant[] = [
     find: 'and d.next_attempt_at is not null and d.attempts = x.attempts`',
     replace: 'and d.next_attempt_at is not null`',
     tests: ['test/platform/webhooks/claims.test.ts'],
+  },
+  {
+    name: 'keep-calls-where-some-are-lost',
+    file: `${guard}/slots.ts`,
+    find: ' and number >= ${known}',
+    replace: '',
+    tests: [guarded],
+  },
+  {
+    name: 'place-before-the-witness-knows',
+    file: `${guard}/restore-guard.ts`,
+    find: 'isWitnessed: isWritten && (before',
+    replace: 'isWitnessed: (before',
+    tests: [guarded],
+  },
+  {
+    name: 'compare-nothing-after-a-lost-connection',
+    file: `${guard}/restore-guard.ts`,
+    find: '      words.doubt();\n      comparison.doubt();',
+    replace: '      words.doubt();',
+    tests: [guarded],
+  },
+  {
+    name: 'hold-nothing-for-what-the-witness-knows',
+    file: `${guard}/judge-restore.ts`,
+    find: 'if (knowsMore(witness, found.numbers)) return',
+    replace: 'if (knowsMore(witness, witness)) return',
+    tests: ['src/platform/installation/judge-restore.test.ts'],
+  },
+  {
+    name: 'answer-a-no-that-may-be-lost',
+    file: `${guard}/tell-words.ts`,
+    find: 'if (!isTold || since !== doubts) throw',
+    replace: 'if (!isTold) throw',
+    tests: [guarded],
+  },
+  {
+    name: 'look-up-calls-while-dialing-is-held',
+    file: 'dialing/calls/look-up-calls.ts',
+    find: ' || !(await options.mayJudge())',
+    replace: '',
+    tests: ['src/dialing/calls/look-up-calls.test.ts'],
+  },
+  {
+    name: 'leave-an-event-out-of-a-stream',
+    file: 'platform/journal/follow.ts',
+    find: 'page?.events.filter((event) => event.revision > each) ?? []',
+    replace: 'page?.events.filter((event) => event.revision > each + 1) ?? []',
+    tests: ['test/dialing/campaigns/events.test.ts'],
   },
 ];
