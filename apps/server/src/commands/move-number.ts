@@ -11,8 +11,9 @@ import { CommandRefused, workspaceNamed } from './workspace-named.ts';
 type Number = Row<'phone_numbers'>;
 
 /**
- * The operator's word on whose a number is: it is released where it is active, and becomes the other workspace's, which
- * gives it a trunk and agents then. A bought one stays bought from its provider. Throws `CommandRefused`.
+ * The operator's word on whose a number is, if callers of several workspaces may come from the same carriers: it is released
+ * where it is, and becomes the other workspace's, which gives it a trunk and agents then. A bought one stays bought from its
+ * provider. Who has it at a carrier of its own keeps it there. Throws `CommandRefused`.
  * @param phoneNumber E.164
  * @param workspace its name or ID
  */
@@ -21,10 +22,14 @@ export async function moveNumber(database: Database, phoneNumber: string, worksp
     const target = await workspaceNamed(tx, workspace);
     const { rows } = await sql<Number>`
       select * from phone_numbers where phone_number = ${phoneNumber} and status in ('active', 'provisioning')
-      order by id for update`.execute(tx.db);
+      order by shared desc, id for update`.execute(tx.db);
     const [held] = rows;
     if (!held) throw new CommandRefused(`No workspace has the number ${phoneNumber}. Import or buy it there.`);
     if (held.workspace_id === target) throw new CommandRefused(`${workspace} has the number ${phoneNumber} already.`);
+    if (!held.shared && rows.length > 1)
+      throw new CommandRefused(
+        `${rows.length} workspaces have ${phoneNumber}, each at a carrier that is its alone. None is in the way of another.`,
+      );
     await refuseInUse(tx, held);
     await giveUp(tx, held, now);
     await take(tx, held, target, now);
@@ -52,7 +57,7 @@ async function giveUp(tx: EngineTx, { workspace_id, id, revision }: Number, now:
   await recordNumber(there, released, now);
 }
 
-/** Where it was suspended, since another workspace had it, it goes on as it was; else it is new. */
+/** What it has at a carrier of its own stays. Where it was suspended, since another workspace had it, it goes on as it was; else it is new. */
 async function take(tx: EngineTx, held: Number, target: string, now: Date): Promise<void> {
   const here = forWorkspace(tx, target);
   const { rows } = await sql<Number>`
@@ -64,6 +69,7 @@ async function take(tx: EngineTx, held: Number, target: string, now: Date): Prom
     const taken = await moveStatus(here, own, 'active', { revision: own.revision + 1, updated_at: now });
     return recordNumber(here, taken, now);
   }
+  if (own?.status === 'active' && isImported(held)) return;
   if (own) await moveStatus(here, own, 'released', { revision: own.revision + 1, updated_at: now });
   // Providers know what was bought by the row's UUID.
   const id = isImported(held) ? newUuid() : held.id;

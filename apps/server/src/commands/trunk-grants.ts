@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 import { locate, systemRandom, systemResolver, TransportError } from '@trunkline/sip';
 import { sql } from 'kysely';
-import type { Database, EngineTx } from '../foundation/database/database.ts';
+import { type Database, type EngineTx, forWorkspace } from '../foundation/database/database.ts';
 import { toId } from '../foundation/values/ids.ts';
 import { claimAddresses } from '../lines/trunks/granted-addresses.ts';
-import { hostOf } from '../lines/trunks/trunk-grants.ts';
+import type { TrunkRow } from '../lines/trunks/trunk.ts';
+import { hostOf, sharing } from '../lines/trunks/trunk-grants.ts';
 import { CommandRefused, workspaceNamed } from './workspace-named.ts';
 
 /** What an operator grants. */
@@ -45,6 +46,7 @@ export async function grantTrunks(
       values (${workspaceId}, ${address}, ${byName}, ${now})
       on conflict (workspace_id, address) do update set by_name = excluded.by_name`.execute(tx.db);
     await claimAddresses(tx, ips, { workspaceId, address });
+    await shareNumbersOf(tx, workspaceId);
     await checkAtOnce(tx, workspaceId, now);
     return isNetwork(address) ? [address] : ips;
   });
@@ -138,6 +140,34 @@ async function refuseTaken(tx: EngineTx, { workspaceId, address, byName, ips }: 
 /** What PostgreSQL reads as an IPv4 address or network; a host may be named by digits too. */
 const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const IPV4 = `^${OCTET}(\\.${OCTET}){3}(/(3[0-2]|[12]?[0-9]))?$`;
+
+/** Notes which numbers of a workspace others could have too. Refuses the grant if another has one of them. */
+async function shareNumbersOf(tx: EngineTx, workspaceId: string): Promise<void> {
+  // A number that is being put on a trunk holds the trunk's row, and one that is imported that of the workspace.
+  await sql`select from workspaces where id = ${workspaceId} for no key update`.execute(tx.db);
+  const there = forWorkspace(tx, workspaceId);
+  const { rows: trunks } = await sql<TrunkRow>`
+    select * from trunks where workspace_id = ${workspaceId} order by id for update`.execute(tx.db);
+  const isShared = await sharing(there, true);
+  const [ids, shared] = [trunks.map(({ id }) => id), trunks.map(isShared)];
+  const changed = sql`phone_numbers n join unnest(${ids}::uuid[], ${shared}::boolean[]) as t (id, shared)
+    on n.workspace_id = ${workspaceId} and n.trunk_id = t.id and n.status <> 'released' and n.shared <> t.shared`;
+  const { rows: taken } = await sql<{ phone_number: string; workspace: string }>`
+    select n.phone_number, w.name as workspace from ${changed}
+    join phone_numbers other on other.phone_number = n.phone_number and other.shared and other.workspace_id <> n.workspace_id
+      and other.status in ('provisioning', 'active')
+    join workspaces w on w.id = other.workspace_id
+    where t.shared order by n.phone_number limit 1`.execute(tx.db);
+  if (taken[0]) {
+    const { phone_number: number, workspace } = taken[0];
+    throw new CommandRefused(
+      `${workspace} has ${number} too, at carriers that workspaces share. Say first whose it is: trunkline-server move-number --number ${number} --workspace …`,
+    );
+  }
+  await sql`
+    update phone_numbers set shared = not shared where workspace_id = ${workspaceId}
+      and id in (select n.id from ${changed})`.execute(tx.db);
+}
 
 /** Has a server look at once whether the trunks of a workspace may call. */
 async function checkAtOnce(tx: EngineTx, workspaceId: string, now: Date): Promise<void> {

@@ -3721,7 +3721,7 @@ export interface components {
         RejectedPhoneNumber: {
             /** @description The number as it was sent. */
             phoneNumber: string;
-            /** @description `invalid_number`: not a phone number in E.164 form, or none that a numbering plan has, short and emergency numbers among these. `duplicate`: named before in this request. `number_already_exists`: the workspace has it already. `number_not_allowed`: a premium-rate number, or one that costs as much, can't be imported. `number_unavailable`: it is active on this server already; if it is yours, its operator can move it. `limit_reached`: the workspace has as many numbers as it may. */
+            /** @description `invalid_number`: not a phone number in E.164 form, or none that a numbering plan has, short and emergency numbers among these. `duplicate`: named before in this request. `number_already_exists`: the workspace has it already. `number_not_allowed`: a premium-rate number, or one that costs as much, can't be imported. `number_unavailable`: it is active on this server already, at carriers that workspaces share; if it is yours, the operator can move it. `limit_reached`: the workspace has as many numbers as it may. */
             code: ("invalid_number" | "duplicate" | "number_already_exists" | "number_not_allowed" | "number_unavailable" | "limit_reached") | (string & Record<never, never>);
             /** @description The reason, for a person. */
             error: string;

@@ -93,7 +93,7 @@ async function receive(
   const providers = [...deps.gateways].filter(([, each]) => each === gateway).map(([name]) => name);
   if (!places.take(call.to)) return gateway.rejectInbound(call, 'unavailable');
   const committed = await inTurn(call.to, async () => {
-    const number = await calledNumber(deps.database, call.to, providers);
+    const number = await calledNumber(deps.database, call, providers);
     return number && { number, held: await commitCall(deps, gateway, number, call) };
   }).finally(() => places.giveBack(call.to));
   if (!committed) {
@@ -145,16 +145,17 @@ async function take(
   }
 }
 
-/** The active number that is called, of whichever workspace; nothing where none, or several, have it. */
+/** The active number that is called, of the workspace that the call says, or of whichever; nothing where none, or several, have it. */
 export async function calledNumber(
   database: Pick<Database, 'inEngine'>,
-  to: string,
+  { to, workspaceId }: Pick<InboundCall, 'to' | 'workspaceId'>,
   providers: string[],
 ): Promise<CalledNumber | undefined> {
   const { rows } = await database.inEngine(({ db }) =>
     sql<CalledNumber>`
       select workspace_id, id, provider, trunk_id, inbound_agent_id, inbound_webhook_url, allowed_inbound_countries
-      from phone_numbers where phone_number = ${to} and status = 'active' and provider = any(${providers})`.execute(db),
+      from phone_numbers where phone_number = ${to} and status = 'active' and provider = any(${providers})
+        and (${workspaceId ?? null}::uuid is null or workspace_id = ${workspaceId})`.execute(db),
   );
   return rows.length === 1 ? rows[0] : undefined;
 }

@@ -23,6 +23,7 @@ import * as probeAuto from '../../../migrations/0096-probe-auto.ts';
 import * as headersToAgent from '../../../migrations/0097-headers-to-agent.ts';
 import * as numberEndings from '../../../migrations/0098-number-endings.ts';
 import * as trunkGrants from '../../../migrations/0099-trunk-grants.ts';
+import * as numberPeers from '../../../migrations/0100-number-peers.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -54,6 +55,7 @@ export const migrations: Record<string, Migration> = {
   '0097-headers-to-agent': headersToAgent,
   '0098-number-endings': numberEndings,
   '0099-trunk-grants': trunkGrants,
+  '0100-number-peers': numberPeers,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

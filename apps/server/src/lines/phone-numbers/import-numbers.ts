@@ -11,6 +11,7 @@ import { checkWithin } from '../trunks/check-trunk.ts';
 import { trunkNamed } from '../trunks/short-form.ts';
 import { lockTrunk } from '../trunks/store.ts';
 import type { TrunkRow } from '../trunks/trunk.ts';
+import { numberTaken, sharing } from '../trunks/trunk-grants.ts';
 import { boundAgent } from './bound-agent.ts';
 import { inboundUrlFaults } from './check-inbound-url.ts';
 import type { PhoneNumberDeps } from './deps.ts';
@@ -50,15 +51,20 @@ export async function importNumbers(
   const earlier = named && (await database.inWorkspace(workspaceId, (tx) => findAnswer<Outcome>(tx, named)));
   if (earlier) return { made: await shownOutcome(deps, workspaceId, body, earlier.kept), replayed: true };
   const shared = await sharedColumns(deps, workspaceId, body);
-  const { made, replayed } = await database.inWorkspace(workspaceId, (tx) =>
-    answerOnce<{ outcome: Outcome; trunk?: TrunkRow }, Outcome>(
-      tx,
-      named,
-      () => insertGood(deps, tx, body, shared, auditOf),
-      ({ outcome }) => outcome,
-      async (outcome) => ({ outcome }),
-    ),
-  );
+  const { made, replayed } = await database
+    .inWorkspace(workspaceId, (tx) =>
+      answerOnce<{ outcome: Outcome; trunk?: TrunkRow }, Outcome>(
+        tx,
+        named,
+        () => insertGood(deps, tx, body, shared, auditOf),
+        ({ outcome }) => outcome,
+        async (outcome) => ({ outcome }),
+      ),
+    )
+    .catch(async (error) => {
+      // The trunk that the short form names has other numbers, which it would bring there.
+      throw await numberTaken(database, error, { workspaceId, trunkId: null, path: '/body/sipConfig' });
+    });
   if (made.trunk?.checked_at === null) await checkWithin(deps, [made.trunk]);
   return { made: await shownOutcome(deps, workspaceId, body, made.outcome), replayed };
 }
@@ -67,7 +73,7 @@ async function insertGood(
   deps: PhoneNumberDeps,
   tx: WorkspaceTx,
   body: Body,
-  shared: Omit<Shared, 'trunk_id'>,
+  shared: Omit<Shared, 'trunk_id' | 'shared'>,
   auditOf: AuditOf,
 ): Promise<{ outcome: Outcome; trunk: TrunkRow }> {
   const { good, sorted } = sort(body.phoneNumbers);
@@ -77,7 +83,9 @@ async function insertGood(
   const there = await numbersThere(tx, good);
   const fresh = good.filter((phoneNumber) => !there.has(phoneNumber));
   const beyond = new Set(fresh.slice(room));
-  const made = await insert(deps, tx, fresh.slice(0, room), { ...shared, trunk_id: trunk.id }, auditOf);
+  const isShared = (await sharing(tx, deps.callsOut))(trunk);
+  const columns = { ...shared, trunk_id: trunk.id, shared: isShared };
+  const made = await insert(deps, tx, fresh.slice(0, room), columns, auditOf);
   const imported = new Set(made.map((row) => row.phone_number));
   const own = await numbersThere(tx, good);
   const rejected = sorted.flatMap(({ phoneNumber, code }, at): Outcome['rejected'] => {
@@ -171,9 +179,9 @@ async function numbersThere(tx: WorkspaceTx, phoneNumbers: string[]): Promise<Se
   return new Set(rows.map((row) => row.phone_number));
 }
 
-type Shared = Awaited<ReturnType<typeof sharedColumns>> & { trunk_id: string };
+type Shared = Awaited<ReturnType<typeof sharedColumns>> & { trunk_id: string; shared: boolean };
 
-/** Answers those numbers that neither this workspace nor another one had. */
+/** Answers those numbers that neither this workspace had, nor another one where both can be called from. */
 async function insert(
   deps: PhoneNumberDeps,
   tx: WorkspaceTx,

@@ -1,4 +1,5 @@
 import type { Updateable } from 'kysely';
+import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Schema } from '../../foundation/database/schema.ts';
 import { checkEdition } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
@@ -6,6 +7,7 @@ import { toId } from '../../foundation/values/ids.ts';
 import { notFound, refuse } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { checkWithin } from '../trunks/check-trunk.ts';
+import { numberTaken, sharing } from '../trunks/trunk-grants.ts';
 import { type BoundAgent, boundAgent } from './bound-agent.ts';
 import { inboundUrlFaults } from './check-inbound-url.ts';
 import type { PhoneNumberDeps } from './deps.ts';
@@ -32,16 +34,20 @@ export async function updateNumber(
   refuse(inboundUrlFaults(deps.guard, body.inboundWebhookUrl));
   const inbound = await boundAgent(deps.agents, workspaceId, body.inboundAgentId, '/body/inboundAgentId');
   const outbound = await boundAgent(deps.agents, workspaceId, body.outboundAgentId, '/body/outboundAgentId');
-  const { row, trunk } = await deps.database.inWorkspace(workspaceId, async (tx) => {
+  const bound = { inbound, outbound };
+  let trunkId: string | null = null;
+  const change = async (tx: WorkspaceTx) => {
     const now = deps.clock.now();
     const before = await lockNumber(tx, id);
     if (!before || before.status === 'released') throw notFound();
     checkEdition(before, ifMatch);
+    trunkId = before.trunk_id;
     const trunk = await trunkAfter(deps, tx, before, body, now);
     const changes = {
       ...plainChanges(body),
-      ...agentChanges(body, before, inbound, outbound),
-      ...(trunk !== undefined && { trunk_id: trunk === null ? null : trunk.id }),
+      ...agentChanges(body, before, bound),
+      ...(trunk === null && { trunk_id: null }),
+      ...(trunk && { trunk_id: trunk.id, shared: (await sharing(tx, deps.callsOut))(trunk) }),
     };
     if (Object.keys(changes).length === 0) return { row: before, trunk };
     // The change of its trunk may have been told of it already.
@@ -50,6 +56,10 @@ export async function updateNumber(
     const after = await changeNumber(tx, id, { ...changes, ...counted, updated_at: now });
     await recordNumber(tx, after, now, auditOf('phone_number.updated', 'phone_number', toId('pn', id)));
     return { row: after, trunk };
+  };
+  const { row, trunk } = await deps.database.inWorkspace(workspaceId, change).catch(async (error) => {
+    const path = `/body/${['trunkId', 'outboundTermination'].find((field) => field in body) ?? 'sipConfig'}`;
+    throw await numberTaken(deps.database, error, { workspaceId, trunkId, path });
   });
   if (!trunk || trunk.checked_at !== null) return row;
   await checkWithin(deps, [trunk]);
@@ -70,8 +80,7 @@ function plainChanges(body: Body): Changes {
 function agentChanges(
   body: Body,
   before: PhoneNumberRow,
-  inbound: BoundAgent | undefined,
-  outbound: BoundAgent | undefined,
+  { inbound, outbound }: { inbound: BoundAgent | undefined; outbound: BoundAgent | undefined },
 ): Changes {
   const after = outbound ?? { id: before.outbound_agent_id, name: before.outbound_agent_name };
   const isSame = body.useSameForInbound ?? (inbound ? false : before.use_same_for_inbound);

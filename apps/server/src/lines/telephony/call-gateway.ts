@@ -99,6 +99,8 @@ export interface InboundCall {
   providerCallId: string;
   /** The number that is called, E.164. */
   to: string;
+  /** Whose number it is, a UUID, if where the call comes from tells. */
+  workspaceId?: string;
   /** The caller, E.164; absent where withheld. */
   from?: string;
   /** What else the signalling says of it, for the agent. */

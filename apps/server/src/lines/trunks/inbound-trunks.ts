@@ -62,7 +62,7 @@ export const inboundTrunks = ({
   async numbersOf(numbers, trunkIds) {
     const { rows } = await database.inEngine((tx) =>
       sql<OwnedNumber>`
-        select phone_number as number, workspace_id as "workspaceId" from phone_numbers
+        select phone_number as number, workspace_id as "workspaceId", shared from phone_numbers
         where phone_number = any(${numbers}) and trunk_id = any(${trunkIds}::uuid[]) and status = 'active'`.execute(
         tx.db,
       ),

@@ -16,7 +16,7 @@ import {
 } from './store.ts';
 import { passwordPlace, type TrunkRow } from './trunk.ts';
 import { textFaults } from './trunk-faults.ts';
-import { judgeNamed, namesOthers } from './trunk-grants.ts';
+import { judgeNamed, namesOthers, shareNumbers } from './trunk-grants.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
 import { placeOf, writeTrunk } from './update-trunk.ts';
 
@@ -112,8 +112,10 @@ async function bring(
   const changed = Object.entries(changes).filter(([column, value]) => !isSame(row[column as keyof TrunkRow], value));
   if (changed.length === 0) return row;
   const after = await writeTrunk(tx, row, Object.fromEntries(changed), now);
-  if (namesOthers(Object.fromEntries(changed)))
+  if (namesOthers(Object.fromEntries(changed))) {
     await judgeNamed(tx, after, { path: '/body/sipConfig', asks: deps.callsOut, now });
+    await shareNumbers(tx, after, deps.callsOut);
+  }
   await recordTrunk(tx, row.id, now);
   if (after.status !== row.status) await deps.onTurned(tx, row.id, now);
   return after;

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
 import { parseNetworks } from '@trunkline/sip';
 import { sql } from 'kysely';
-import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
+import { isUniqueViolation } from '../../foundation/database/errors.ts';
 import { toId } from '../../foundation/values/ids.ts';
-import { type ErrorDetail, refuse } from '../../foundation/values/service-error.ts';
+import { type ErrorDetail, refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import type { TrunkRow } from './trunk.ts';
 
 /** What a trunk names: whom it calls, and who may call over it. */
@@ -53,10 +54,58 @@ export function ungranted(trunk: Named, isCovered: (wanted: string) => boolean):
 export const namesOthers = (changes: Partial<Record<keyof Named, unknown>>): boolean =>
   changes.termination_url !== undefined || changes.outbound_proxy !== undefined || changes.ip_allowlist !== undefined;
 
-/** The addresses that a workspace is granted. */
-async function grantsOf({ db, workspaceId }: WorkspaceTx): Promise<string[]> {
-  const rows = await db.selectFrom('trunk_grants').select('address').where('workspace_id', '=', workspaceId).execute();
+/** The addresses that a workspace is granted. @param alone only those that are not granted by name */
+async function grantsOf({ db, workspaceId }: WorkspaceTx, alone = false): Promise<string[]> {
+  const { rows } = await sql<{ address: string }>`
+    select address from trunk_grants where workspace_id = ${workspaceId} and not (by_name and ${alone})`.execute(db);
   return rows.map(({ address }) => address);
+}
+
+/**
+ * Judges of a workspace's trunks whether callers of other workspaces may come from where theirs come: what they name isn't
+ * granted to it alone, or they come from anywhere, with a password.
+ */
+export async function sharing(
+  tx: WorkspaceTx,
+  callsOut: boolean,
+): Promise<(trunk: Named & Pick<TrunkRow, 'inbound_digest'>) => boolean> {
+  if (!callsOut) return () => true;
+  const isAlone = coverage(await grantsOf(tx, true));
+  return (trunk) => trunk.inbound_digest || ungranted(trunk, isAlone).length > 0;
+}
+
+/**
+ * Notes it of a trunk's numbers, after a change of the trunk. If another workspace has one of them where it would be shared
+ * from now on, the transaction fails: `numberTaken` says so.
+ */
+export async function shareNumbers(tx: WorkspaceTx, trunk: TrunkRow, callsOut: boolean): Promise<void> {
+  const shared = (await sharing(tx, callsOut))(trunk);
+  await sql`
+    update phone_numbers set shared = ${shared} where workspace_id = ${tx.workspaceId} and trunk_id = ${trunk.id}
+      and status <> 'released' and shared <> ${shared}`.execute(tx.db);
+}
+
+/**
+ * What a change of a trunk or a number failed with, in words if a number is another workspace's there.
+ * @param path of what brings the number there, in the request
+ */
+export async function numberTaken(
+  database: Database,
+  error: unknown,
+  { workspaceId, trunkId, path }: { workspaceId: string; trunkId: string | null; path: string },
+): Promise<unknown> {
+  if (!isUniqueViolation(error, 'phone_numbers_owner')) return error;
+  const { rows } = await database.inEngine(({ db }) =>
+    sql<{ phone_number: string }>`
+      select n.phone_number from phone_numbers n
+      join phone_numbers other on other.phone_number = n.phone_number and other.workspace_id <> n.workspace_id
+        and other.shared and other.status in ('provisioning', 'active')
+      where n.workspace_id = ${workspaceId} and n.trunk_id = ${trunkId} and n.status <> 'released'
+      order by n.phone_number limit 1`.execute(db),
+  );
+  const number = rows[0]?.phone_number ?? 'The number';
+  const message = `${number} is in use at carriers that workspaces share. If it is yours, ask the operator to move it.`;
+  return new ServiceError('invalid_request', message, { details: [{ path, message }] });
 }
 
 /**

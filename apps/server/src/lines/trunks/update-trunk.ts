@@ -13,7 +13,7 @@ import type { CountedTrunk } from './shape-trunk.ts';
 import { changeTrunk, findTrunk, lockTrunk, moveTrunk, recordTrunk, type TrunkColumns } from './store.ts';
 import { endsByCheck, isReachedAlike, type TrunkRow } from './trunk.ts';
 import { textFaults } from './trunk-faults.ts';
-import { judgeNamed, namesOthers } from './trunk-grants.ts';
+import { judgeNamed, namesOthers, numberTaken, shareNumbers } from './trunk-grants.ts';
 import { apartAt } from './trunk-room.ts';
 import { trunkColumns, trunkFaults } from './trunk-settings.ts';
 
@@ -21,7 +21,7 @@ type Body = components['schemas']['UpdateTrunk'];
 
 /**
  * Changes what the body names, and checks the trunk if that changes how it is reached. Throws `not_found`,
- * `changed_meanwhile`, `invalid_request` for a trunk that can't be, or whose password would go to another address, and `trunk_already_exists`.
+ * `changed_meanwhile`, `invalid_request` for a trunk that can't be, or whose password would go to another address, or whose number is another workspace's there, and `trunk_already_exists`.
  */
 export async function updateTrunk(
   deps: TrunkDeps,
@@ -45,12 +45,15 @@ export async function updateTrunk(
       if (Object.keys(changes).length === 0) return before;
       const after = await writeTrunk(tx, before, changes, now);
       if (namesOthers(changes)) await judgeNamed(tx, after, { path: '/body', asks: deps.callsOut, now });
+      if (namesOthers(changes) || changes.inbound_digest !== undefined) await shareNumbers(tx, after, deps.callsOut);
       await recordTrunk(tx, id, now, auditOf('trunk.updated', 'trunk', toId('trk', id)));
       if (after.status !== before.status) await deps.onTurned(tx, id, now);
       return after;
     })
     .catch(async (error) => {
-      if (!isUniqueViolation(error, 'trunks_identity')) throw error;
+      const path = `/body/${['terminationUrl', 'outboundProxy', 'ipAllowlist'].find((field) => field in body) ?? 'inboundDigest'}`;
+      if (!isUniqueViolation(error, 'trunks_identity'))
+        throw await numberTaken(deps.database, error, { workspaceId, trunkId: id, path });
       throw await deps.database.inWorkspace(workspaceId, (tx) => takenBy(tx, id, body));
     });
   if (row.due_at && row.checked_at === null) await checkWithin(deps, [row]);

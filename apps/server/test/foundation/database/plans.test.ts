@@ -245,7 +245,8 @@ test('what looks again and again for what is due reads next to nothing where the
     });
     const work = async () => {
       await database.inEngine((tx) => findKeys(tx, ['00'.repeat(32), '11'.repeat(32)]));
-      await calledNumber(database, '+14155550100', ['simulator', 'sip']);
+      await calledNumber(database, { to: '+14155550100' }, ['simulator', 'sip']);
+      await calledNumber(database, { to: '+14155550100', workspaceId }, ['sip']);
       await database.inEngine((tx) => takeDueNumbers(tx, now, tomorrow, 50));
       await database.inEngine((tx) => waitingUploads(tx, undefined, 200));
       await database.inEngine((tx) => waitingUploads(tx, now, 200));

@@ -1,5 +1,6 @@
-import { SdpSession } from '@trunkline/sip';
+import { SdpSession, type Target } from '@trunkline/sip';
 import { expect, onTestFinished, test } from 'vitest';
+import { moveNumber } from '../../../src/commands/move-number.ts';
 import { grantTrunks, listGrants, revokeTrunks, type TrunkGrant } from '../../../src/commands/trunk-grants.ts';
 import { CommandRefused } from '../../../src/commands/workspace-named.ts';
 import { startNameServer } from '../../fairness/name-server.ts';
@@ -7,7 +8,7 @@ import { keyWith } from '../../platform/api-keys/keys.ts';
 import { startTestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 import { startAgent } from '../media/agent.ts';
-import { type Callee, startCarrier } from './carrier.ts';
+import { type Callee, type Carrier, startCarrier } from './carrier.ts';
 
 const OURS = '+14155550100';
 const THEIRS = '+14155550200';
@@ -67,7 +68,7 @@ async function twoTenants() {
     hosts,
     us,
     them: { client },
-    join: () => join(client, hosts[1], THEIRS),
+    join: (number = THEIRS) => join(client, hosts[1], number),
     grant,
     revoke,
   };
@@ -83,6 +84,16 @@ async function call({ client, agentId, number }: Tenant): Promise<string | undef
     (await client.GET('/v1/calls/{roomId}', { params: { path: { roomId: data!.roomId } } })).data!;
   await until(async () => (await read()).endedAt !== undefined);
   return (await read()).outcome;
+}
+
+/** Calls our number from a carrier. Answers whether somebody took it. */
+async function arrive(carrier: Carrier, address: string, source: Target): Promise<boolean> {
+  const sdp = new SdpSession({ address, port: 9, codecs: ['PCMU'] }).offer();
+  const to = `sip:${OURS}@127.0.0.1:${source.port}`;
+  const made = carrier.userAgent.invite({ to, from: '<sip:+14155550177@ours.example>', targets: [source], sdp });
+  const isAnswered = (await made.answered) !== undefined;
+  await made.hangUp();
+  return isAnswered;
 }
 
 test('who may call a carrier is the operator’s to say, once there is a second workspace', async () => {
@@ -140,16 +151,7 @@ test('who may call a carrier is the operator’s to say, once there is a second 
   await until(async () => expect(await check()).toMatchObject({ valid: true }));
 
   // Our callers reach us still.
-  const answered = async () => {
-    const { source } = ours.calls[0]!.call;
-    const sdp = new SdpSession({ address: '127.0.0.2', port: 9, codecs: ['PCMU'] }).offer();
-    const to = `sip:${OURS}@127.0.0.1:${source.port}`;
-    const made = ours.userAgent.invite({ to, from: '<sip:+14155550177@ours.example>', targets: [source], sdp });
-    const isAnswered = (await made.answered) !== undefined;
-    await made.hangUp();
-    return isAnswered;
-  };
-  await until(answered);
+  await until(() => arrive(ours, '127.0.0.2', ours.calls[0]!.call.source));
 
   // A carrier that tells its customers by name is granted to both.
   await expect(grant({ workspace: 'Theirs', address: 'ours.example', byName: true })).rejects.toThrow(/--by-name/);
@@ -166,4 +168,71 @@ test('who may call a carrier is the operator’s to say, once there is a second 
   expect(theirs.calls).toHaveLength(1);
   await grant({ workspace: 'Theirs', address: 'theirs.example' });
   await until(async () => expect((await trunk()).status).toBe('active'));
+});
+
+test('a number is a workspace’s own at its own carrier, and one workspace’s at carriers that several share', async () => {
+  const { server, carriers, hosts, us, them, join, grant } = await twoTenants();
+  expect(await call(us)).toBe('answered');
+  const { source } = carriers[0].calls[0]!.call;
+  const arrivals = async ({ client }: { client: Client }) =>
+    (await client.GET('/v1/calls', { params: { query: { direction: 'inbound', includeTotal: true } } })).data!
+      .totalCount;
+  const arrivedAt = async () => [await arrivals(us), await arrivals(them)];
+
+  // Nobody takes a number by naming it: each workspace's callers come from its carrier.
+  await grant({ workspace: 'Theirs', address: 'theirs.example' });
+  const there = await join(OURS);
+  await until(() => arrive(carriers[1], '127.0.0.3', source));
+  await until(async () => expect(await arrivedAt()).toEqual([0, 1]));
+  expect(await arrive(carriers[0], '127.0.0.2', source)).toBe(true);
+  await until(async () => expect(await arrivedAt()).toEqual([1, 1]));
+  await expect(moveNumber(server.database, OURS, 'Theirs', new Date())).rejects.toThrow(/already|alone/);
+
+  // At a carrier that both share the first has it, whatever brings it there.
+  await grant({ workspace: 'Default', address: 'ours.example', byName: true });
+  await grant({ workspace: 'Theirs', address: 'ours.example', byName: true });
+  const toGrant = grant({ workspace: 'Theirs', address: 'theirs.example', byName: true });
+  await expect(toGrant).rejects.toThrow(/Default has \+14155550100 too.*move-number/);
+  const path = { id: there.trunk.id };
+  const numbers = await them.client.GET('/v1/telephony/phone-numbers');
+  const number = { id: numbers.data!.items[0]!.id };
+  const shared = await them.client.POST('/v1/telephony/trunks', { body: { terminationUrl: hosts[0] } });
+  const trunk = (body: object) => them.client.PATCH('/v1/telephony/trunks/{id}', { params: { path }, body });
+  const moved = (body: object) =>
+    them.client.PATCH('/v1/telephony/phone-numbers/{id}', { params: { path: number }, body });
+  const digest = { inboundDigest: true, username: 'theirs', password: 'a long and random one' };
+  for (const [field, refused] of [
+    ['outboundProxy', trunk({ outboundProxy: hosts[0] })],
+    ['inboundDigest', trunk(digest)],
+    ['trunkId', moved({ trunkId: shared.data!.id })],
+    ['sipConfig', moved({ sipConfig: { ipAllowlist: ['127.0.0.2'] } })],
+  ] as const) {
+    const { error, response } = await refused;
+    expect(response.status).toBe(400);
+    if (field === 'sipConfig') continue;
+    expect(error!.details).toEqual([{ path: `/body/${field}`, message: expect.stringMatching(/operator to move it/) }]);
+  }
+  const body = { phoneNumbers: [OURS, THEIRS], trunkId: shared.data!.id };
+  expect(
+    (await them.client.DELETE('/v1/telephony/phone-numbers/{id}', { params: { path: number } })).error,
+  ).toBeUndefined();
+  const imported = await them.client.POST('/v1/telephony/phone-numbers/import/manual', { body });
+  expect(imported.data).toMatchObject({
+    imported: [{ phoneNumber: THEIRS }],
+    rejected: [{ phoneNumber: OURS, code: 'number_unavailable' }],
+  });
+
+  // The operator decides.
+  await moveNumber(server.database, OURS, 'Theirs', new Date());
+  const [, again] = (await them.client.GET('/v1/telephony/phone-numbers')).data!.items.toSorted((a, b) =>
+    b.phoneNumber.localeCompare(a.phoneNumber),
+  );
+  expect(again).toMatchObject({ phoneNumber: OURS, status: 'active' });
+  const patch = {
+    params: { path: { id: again!.id } },
+    body: { trunkId: shared.data!.id, inboundAgentId: there.agentId },
+  };
+  expect((await them.client.PATCH('/v1/telephony/phone-numbers/{id}', patch)).error).toBeUndefined();
+  await until(() => arrive(carriers[0], '127.0.0.2', source));
+  await until(async () => expect(await arrivedAt()).toEqual([1, 2]));
 });

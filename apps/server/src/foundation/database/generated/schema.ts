@@ -512,6 +512,7 @@ export interface Schema {
     trunk_id: string | null;
     use_same_for_inbound: Generated<boolean>;
     edition: Generated<number>;
+    shared: Generated<boolean>;
   };
   run_signals: {
     workspace_id: string;

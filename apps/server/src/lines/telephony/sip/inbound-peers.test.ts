@@ -159,6 +159,38 @@ async function twoThatSpellAlike(
   return { munich, linz, called, passwordOf, peers };
 }
 
+test('who has a number where callers are shared gets its calls, also beside one that was there a moment ago', async () => {
+  const trunk = { terminationUrl: '192.0.2.1', transport: 'udp', headersToAgent: [], country: 'DE' } as const;
+  const more = { digestNumbers: [], alikeNumbers: [], ipAllowlist: [carrier.address] };
+  const trunks: InboundTrunk[] = ['them', 'us'].map((workspaceId) => ({
+    ...trunk,
+    ...more,
+    id: workspaceId,
+    workspaceId,
+  }));
+  const peers = watchInboundPeers({
+    directory: {
+      trunks: async () => trunks,
+      trunk: async () => undefined,
+      numbersOf: async (numbers) =>
+        numbers.flatMap((number) => [
+          { number, workspaceId: 'them', shared: false },
+          { number, workspaceId: 'us', shared: true },
+        ]),
+    },
+    locate: async () => [],
+    registeredAt: () => new Set(),
+    log: pino({ level: 'silent' }),
+  });
+  onTestFinished(() => peers.close());
+  await until(() => peers.knows(carrier.address));
+  for (const user of ['+498912345678', '498912345678', '08912345678'])
+    expect(await peers.read(invite(user), carrier, undefined)).toMatchObject({
+      to: '+498912345678',
+      workspaceId: 'us',
+    });
+});
+
 test('of numbers that two countries write alike, a caller by digest reaches the one whose name it bears', async () => {
   const { munich, linz, called, passwordOf } = await twoThatSpellAlike(['pbx-m', 'pbx-l'], ['one', 'two']);
   const alike = '08912345678';

@@ -39,6 +39,8 @@ export interface InboundDirectory {
 export interface OwnedNumber {
   number: string;
   workspaceId: string;
+  /** Whether it is on a trunk where callers of several workspaces may come from: one workspace at most has it so. */
+  shared?: boolean;
 }
 
 interface Peer {
@@ -59,15 +61,15 @@ export interface InboundPeers extends Repeating {
   /** Whether such a call may be answered now. @param isTry it answers a challenge that its source was sent */
   allows(request: SipRequest, source: Target, isTry: boolean): boolean;
   /**
-   * The number that a call is to, in E.164, who calls, where he says it, what else is said of him, and from where its owner's
-   * trunks there say that they call; undefined where it is no number of the peer's trunks.
+   * The number that a call is to, in E.164, whose it is, who calls, where he says it, what else is said of him, and from where its
+   * owner's trunks there say that they call; undefined where it is no number of the peer's trunks.
    * @param username of a caller who knows the password of the trunk that has the number
    */
   read(
     request: SipRequest,
     source: Target,
     username: string | undefined,
-  ): Promise<{ to: string; from?: string; said?: SaidOfCaller; networks: string[] } | undefined>;
+  ): Promise<{ to: string; workspaceId: string; from?: string; said?: SaidOfCaller; networks: string[] } | undefined>;
 }
 
 /**
@@ -147,12 +149,12 @@ async function calledOn(
   if (numbers.length === 0) return undefined;
   const isTheirs = ({ number, workspaceId }: OwnedNumber) =>
     trunks.some((trunk) => trunk.workspaceId === workspaceId && readings.get(trunk.country)!.includes(number));
-  const found = (
-    await directory.numbersOf(
-      numbers,
-      trunks.map(({ id }) => id),
-    )
-  ).filter(isTheirs);
+  const ids = trunks.map(({ id }) => id);
+  const owned = (await directory.numbersOf(numbers, ids)).filter(isTheirs);
+  // Who has just moved a trunk from here to a carrier of its own takes no callers by a number that it gave it there.
+  const found = owned.filter(
+    (one) => one.shared || !owned.some(({ number, shared }) => shared && number === one.number),
+  );
   const inFull = found.find(({ number }) => number === `+${bareUser(user).replace('+', '')}`);
   const isAmbiguous = new Set(found.map(({ workspaceId }) => workspaceId)).size > 1;
   if (isAmbiguous) return inFull;
@@ -180,7 +182,7 @@ async function arrivedOn(
     const names = theirs.flatMap(({ headersToAgent }) => headersToAgent);
     const said = saidOfCaller(request, names);
     const networks = [...new Set(theirs.flatMap(({ ipAllowlist }) => ipAllowlist))];
-    return { to, networks, ...(caller !== undefined && { from: caller }), ...(said && { said }) };
+    return { to, workspaceId, networks, ...(caller !== undefined && { from: caller }), ...(said && { said }) };
   }
   return undefined;
 }
