@@ -18,13 +18,16 @@ export function isRefused({ address, port }: Pick<Target, 'address' | 'port'>): 
       socket.close();
       resolve(refused);
     };
-    socket.on('error', (error: NodeJS.ErrnoException) => end(error.code === 'ECONNREFUSED'));
+    const fail = (error: NodeJS.ErrnoException) => end(error.code === 'ECONNREFUSED');
+    socket.on('error', fail);
     socket.connect(port, address, () => {
-      const send = () => !isOver && socket.send('\r\n\r\n');
+      // A refusal that JavaScript was too busy to read is the next send's to hear.
+      const send = () => !isOver && socket.send('\r\n\r\n', (error) => error && fail(error));
       send();
       waits.push(
         setTimeout(send, REFUSAL_MS / 3),
-        setTimeout(() => end(false), REFUSAL_MS),
+        // What has come in time is read first, however late this is.
+        setTimeout(() => setImmediate(end, false), REFUSAL_MS),
       );
     });
   });
