@@ -155,7 +155,7 @@ async function trunks(
   try {
     if (command === 'trunks revoke') {
       await revokeTrunks(database, { workspace, address }, now);
-      return `${address} is not ${workspace}'s to call any more. Trunks of it that name it are paused in a moment.\n`;
+      return `${address} is not ${workspace}'s to call any more. Trunks of it that name it are paused in a moment, and nothing more is sent there.\n`;
     }
     const ips = await grantTrunks(database, { workspace, address, byName }, now);
     const where = byName ? '' : ` It alone may call ${ips.join(', ')}.`;

@@ -36,6 +36,8 @@ export interface Core {
   locate(uri: string | SipUri, transport?: TransportName, asker?: string): Promise<Target[]>;
   /** The same for what begins there: only targets that may be reached on that behalf. Rejects with `not_granted` if there is none. */
   locateGranted(uri: string | SipUri, transport?: TransportName, asker?: string): Promise<Target[]>;
+  /** Those of some targets of a URI that may be reached on that behalf. Rejects with `not_granted` if there is none. */
+  granted(uri: string | SipUri, targets: readonly Target[], asker?: string): Promise<readonly Target[]>;
   /** Hears of an exception that a user's function threw. */
   report(error: unknown): void;
 }

@@ -60,7 +60,10 @@ export async function probe(core: Core, options: ProbeOptions): Promise<ProbeRep
   let targets: readonly Target[];
   try {
     uri = parseUri(options.uri);
-    targets = options.targets ?? (await core.locateGranted(options.outboundProxy ?? options.uri, options.transport));
+    const to = options.outboundProxy ?? options.uri;
+    targets = options.targets
+      ? await core.granted(to, options.targets)
+      : await core.locateGranted(to, options.transport);
   } catch (error) {
     if (error instanceof SipSyntaxError) return { reachability: 'invalid', credentials, message: error.message };
     if (error instanceof TransportError)

@@ -101,6 +101,15 @@ export class Registration implements Running {
     this.#change({ status: 'unregistered' });
   }
 
+  /** Ends it without a word, where nothing may be sent any more: what is registered runs out by itself. */
+  abandon(): void {
+    this.#isStopped = true;
+    this.#next?.clear();
+    this.#release();
+    this.#core.running.delete(this);
+    this.#change({ status: 'unregistered' });
+  }
+
   #start(): void {
     this.#underWay = Promise.all([this.#underWay, this.#register()]);
   }

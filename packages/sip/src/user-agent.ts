@@ -109,13 +109,14 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     onAck: (ack) => receiver.receiveAck(ack),
     onStray() {},
   });
-  const reach = async (uri: string | SipUri, transport: TransportName | undefined, asker: string, host?: string) => {
-    const targets = await locate(uri, transport, resolverOf(asker), random);
+  const judge = async (asker: string, host: string | undefined, targets: Target[]) => {
     if (!options.grant || asker === '') return targets;
     const granted = await options.grant(asker, host, targets);
     if (granted.length > 0) return granted;
     throw new TransportError('not_granted', `${host ?? targets[0]!.address} is not granted to the workspace.`);
   };
+  const find = (uri: string | SipUri, transport: TransportName | undefined, asker: string) =>
+    locate(uri, transport, resolverOf(asker), random);
   const core: Core = {
     userAgent: options.userAgent ?? 'trunkline',
     timers,
@@ -128,11 +129,9 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     dialogs: new Map(),
     running: new Set(),
     open: (target) => transports.open(target),
-    locate: (uri, transport, asker = '') => reach(uri, transport, asker),
-    async locateGranted(uri, transport, asker = '') {
-      const { host } = typeof uri === 'string' ? parseUri(uri) : uri;
-      return reach(uri, transport, asker, bareHost(host));
-    },
+    locate: async (uri, transport, asker = '') => judge(asker, undefined, await find(uri, transport, asker)),
+    locateGranted: async (uri, transport, asker = '') => judge(asker, hostOf(uri), await find(uri, transport, asker)),
+    granted: async (uri, targets, asker = '') => judge(asker, hostOf(uri), [...targets]),
     report,
   };
   /** The same, whose names are all asked for on somebody's behalf. */
@@ -140,6 +139,7 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     ...core,
     locate: (uri, transport) => core.locate(uri, transport, asker),
     locateGranted: (uri, transport) => core.locateGranted(uri, transport, asker),
+    granted: (uri, targets) => core.granted(uri, targets, asker),
   });
   const receiver = new RequestReceiver(core, {
     admit: options.admit ?? (() => 'accept'),
@@ -187,6 +187,8 @@ export async function createUserAgent(options: UserAgentOptions = {}): Promise<U
     },
   };
 }
+
+const hostOf = (uri: string | SipUri) => bareHost((typeof uri === 'string' ? parseUri(uri) : uri).host);
 
 const stopAll = (core: Core) => Promise.allSettled([...core.running].map((each) => each.stop()));
 

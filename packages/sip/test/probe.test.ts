@@ -148,6 +148,23 @@ test('of several targets the first that answers counts', async () => {
   expect(await report).toMatchObject({ reachability: 'reachable', target: { address: '127.0.0.1' } });
 });
 
+test('targets that are given are asked only as far as they are granted', async () => {
+  const peer = await startRawPeer();
+  let granted: string[] = [];
+  const agent = await startAgent({
+    grant: async (_asker, host, targets) =>
+      host === 'trunk.example.com' ? targets.filter(({ address }) => granted.includes(address)) : [],
+  });
+  const target = { transport: 'udp' as const, address: '127.0.0.1', port: peer.port };
+  const what = { uri: 'sip:trunk.example.com', asker: 'ada', targets: [{ ...target, address: '127.0.0.9' }, target] };
+  expect(await agent.probe(what)).toMatchObject({ reachability: 'not_granted' });
+  expect(peer.has('OPTIONS')).toBe(false);
+  granted = ['127.0.0.1'];
+  const report = agent.probe(what);
+  peer.respond(await peer.request('OPTIONS'), 200);
+  expect(await report).toMatchObject({ reachability: 'reachable', target });
+});
+
 const authority = createAuthority();
 
 test.runIf(authority)('TLS: the certificate must bear the name, and come from who is trusted', async () => {

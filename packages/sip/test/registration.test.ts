@@ -166,6 +166,18 @@ test('a stop while the first REGISTER is under way takes back what the registrar
   expect(states.map(({ status }) => status)).toEqual(['unregistered']);
 });
 
+test('what is abandoned sends nothing more, and neither does a stop after it', async () => {
+  const { peer, clock, registration, last, states } = await stand({ expiresSeconds: 600 });
+  ok(peer, await peer.request('REGISTER'), 600);
+  await last('registered');
+  registration.abandon();
+  await registration.stop();
+  registration.refresh();
+  await clock.advance(3_600_000);
+  expect(peer.has('REGISTER')).toBe(false);
+  expect(states.at(-1)).toEqual({ status: 'unregistered' });
+});
+
 test('a stop while the first REGISTER is under way sends nothing more where the registrar refuses it', async () => {
   const { peer, registration } = await stand();
   peer.respond(await peer.request('REGISTER'), 403);

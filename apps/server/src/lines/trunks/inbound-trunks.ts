@@ -6,7 +6,7 @@ import type { InboundDirectory, InboundTrunk, OwnedNumber } from '../telephony/s
 import { readTrunk } from './check-trunk.ts';
 import { readTrunks } from './store.ts';
 import { given, type TrunkRow } from './trunk.ts';
-import { coverage, type Named, ungranted } from './trunk-grants.ts';
+import { allGrants, type Named, ungranted } from './trunk-grants.ts';
 
 /** The trunks and numbers of all workspaces, for calls that arrive, and for calls that another server has placed. */
 export const inboundTrunks = ({
@@ -19,15 +19,15 @@ export const inboundTrunks = ({
   log: Logger;
 }): InboundDirectory => ({
   async trunks() {
-    const [trunks, numbers, alike, grants] = await database.inEngine(({ db }) =>
+    const [trunks, numbers, alike, grants] = await database.inEngine((tx) =>
       Promise.all([
         sql<Row>`
           select workspace_id, id, termination_url, transport, outbound_proxy, ip_allowlist, country, headers_to_agent,
-            coalesce(auth_username, username) as username from trunks`.execute(db),
+            coalesce(auth_username, username) as username from trunks`.execute(tx.db),
         sql<{ trunk_id: string; numbers: string[] }>`
           select t.id as trunk_id, array_agg(n.phone_number) as numbers from trunks t
           join phone_numbers n on n.workspace_id = t.workspace_id and n.trunk_id = t.id
-          where t.inbound_digest and n.status = 'active' group by t.id`.execute(db),
+          where t.inbound_digest and n.status = 'active' group by t.id`.execute(tx.db),
         // What is dialled in one country and in another for two numbers ends alike.
         sql<{ trunk_id: string; numbers: string[] }>`
           with digest as materialized (
@@ -36,20 +36,14 @@ export const inboundTrunks = ({
             where t.inbound_digest and n.status = 'active')
           select n.trunk_id, array_agg(n.phone_number) as numbers from digest d
           join phone_numbers n on right(n.phone_number, 6) = d.ending and n.status = 'active'
-          where n.trunk_id is not null group by n.trunk_id`.execute(db),
-        // Nothing if no address needs a grant.
-        sql<{ workspace_id: string | null; addresses: string[] }>`
-          select g.workspace_id, array_remove(array_agg(g.address), null) as addresses from installation i
-          left join trunk_grants g on true where i.trunks_granted_since is not null group by g.workspace_id`.execute(
-          db,
-        ),
+          where n.trunk_id is not null group by n.trunk_id`.execute(tx.db),
+        allGrants(tx),
       ]),
     );
     const digestNumbers = new Map(numbers.rows.map((row) => [row.trunk_id, row.numbers]));
     const alikeNumbers = new Map(alike.rows.map((row) => [row.trunk_id, row.numbers]));
-    const granted = new Map(grants.rows.map((row) => [row.workspace_id, coverage(row.addresses)]));
     return trunks.rows.flatMap((trunk) => {
-      const row = granted.size === 0 ? trunk : asGranted(trunk, granted.get(trunk.workspace_id) ?? (() => false));
+      const row = grants ? asGranted(trunk, grants(trunk.workspace_id)) : trunk;
       return row ? shape(row, digestNumbers, alikeNumbers) : [];
     });
   },

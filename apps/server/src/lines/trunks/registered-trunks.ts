@@ -7,6 +7,7 @@ import type { RegisteredTrunks } from '../telephony/sip/registrar.ts';
 import { readTrunk } from './check-trunk.ts';
 import { changeTrunk, lockTrunk, recordTrunk } from './store.ts';
 import type { TrunkRow } from './trunk.ts';
+import { allGrants, ungranted } from './trunk-grants.ts';
 
 /**
  * The trunks that are registered with, of all workspaces: a row each says which server does, and until when. Each of the
@@ -26,9 +27,10 @@ export const registeredTrunks = ({
   async take(serverId, seconds) {
     const mine = sql`r.server_id = ${serverId}`;
     // In one order, so that servers that take at once wait for each other and not in a circle.
-    const { rows } = await database.inEngine(async ({ db }) => {
+    const { rows, grants } = await database.inEngine(async (tx) => {
+      const { db } = tx;
       await sql`update servers set registers = true where id = ${serverId} and not registers`.execute(db);
-      return sql<TrunkRow>`
+      const taken = await sql<TrunkRow>`
         with share as (
           select ceil((select count(*) from trunks where register)::numeric / greatest(1, count(*))) as most
           from servers where registers and lease_until > clock_timestamp()),
@@ -50,10 +52,13 @@ export const registeredTrunks = ({
           where ${mine} and r.lease_until > '-infinity'
             and (r.workspace_id, r.trunk_id) not in (select workspace_id, id from wanted))
         select t.* from taken x join trunks t on t.workspace_id = x.workspace_id and t.id = x.trunk_id`.execute(db);
+      return { ...taken, grants: await allGrants(tx) };
     });
     return rows.flatMap((row) => {
       const trunk = readTrunk({ secrets, log }, row);
-      return trunk ? [{ workspaceId: row.workspace_id, trunk }] : [];
+      const called = { ...row, ip_allowlist: [] };
+      const isGranted = !grants || ungranted(called, grants(row.workspace_id)).length === 0;
+      return trunk ? [{ workspaceId: row.workspace_id, trunk, isGranted }] : [];
     });
   },
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { parseNetworks } from '@trunkline/sip';
 import { sql } from 'kysely';
-import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
+import type { Database, EngineTx, WorkspaceTx } from '../../foundation/database/database.ts';
 import { isUniqueViolation } from '../../foundation/database/errors.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { type ErrorDetail, refuse, ServiceError } from '../../foundation/values/service-error.ts';
@@ -143,6 +143,18 @@ export async function judgeNamed(
 
 const askFor = (address: string, workspaceId: string) =>
   `is not granted to this workspace. Ask the operator of the server to run: trunkline-server trunks grant --workspace ${toId('ws', workspaceId)} --address ${address}`;
+
+/** What is granted to each workspace; undefined if no address needs a grant. */
+export async function allGrants({
+  db,
+}: EngineTx): Promise<((workspaceId: string) => (wanted: string) => boolean) | undefined> {
+  const { rows } = await sql<{ workspace_id: string | null; addresses: string[] }>`
+    select g.workspace_id, array_remove(array_agg(g.address), null) as addresses from installation i
+    left join trunk_grants g on true where i.trunks_granted_since is not null group by g.workspace_id`.execute(db);
+  if (rows.length === 0) return undefined;
+  const granted = new Map(rows.map((row) => [row.workspace_id, coverage(row.addresses)]));
+  return (workspaceId) => granted.get(workspaceId) ?? (() => false);
+}
 
 /** Whether an address that a trunk names is not its workspace's. */
 export async function isUngranted(tx: WorkspaceTx, trunk: Named): Promise<boolean> {

@@ -108,7 +108,7 @@ async function trunkAt(registrar: RegistrarPeer) {
     );
     return rows.map(({ type, data }) => `${type} ${data.registration.status}`);
   };
-  return { id, change, standing, told };
+  return { id, workspaceId, change, standing, told };
 }
 
 test('one server registers, anew where the trunk changes, and another takes it over where that one is lost', async () => {
@@ -151,6 +151,39 @@ test('one server registers, anew where the trunk changes, and another takes it o
   await until(() => expect(registrar.taken).toHaveLength(8));
   expect(registrar.taken[7]).toEqual({ address: 'sip:bea@example.com', contact: third.contact, seconds: 0 });
   expect(await standing()).toBeUndefined();
+});
+
+test('where the operator takes the address back nothing more is sent, and it is registered anew once it is granted', async () => {
+  const registrar = await registrarPeer();
+  const { workspaceId, change, standing } = await trunkAt(registrar);
+  const grants = async (since: Date | null) =>
+    database.inEngine(({ db }) => sql`update installation set trunks_granted_since = ${since}`.execute(db));
+  const grant = () =>
+    database.inWorkspace(workspaceId, ({ db }) =>
+      db
+        .insertInto('trunk_grants')
+        .values({ workspace_id: workspaceId, address: '127.0.0.1', created_at: new Date() })
+        .execute(),
+    );
+  onTestFinished(async () => void (await grants(null)));
+  await grant();
+  await grants(new Date());
+  const ours = await server();
+  await until(async () => expect(await standing()).toMatchObject({ status: 'registered' }));
+
+  await database.inWorkspace(workspaceId, ({ db }) => db.deleteFrom('trunk_grants').execute());
+  await until(async () =>
+    expect(await standing()).toMatchObject({ status: 'failed', message: expect.stringContaining('not granted') }),
+  );
+  expect(ours.registrar.at('127.0.0.1').size).toBe(0);
+  const { count } = ours.rounds;
+  await until(() => expect(ours.rounds.count).toBeGreaterThan(count + 1));
+  expect(registrar.taken.map(({ seconds }) => seconds)).toEqual([3600]);
+
+  await grant();
+  await until(async () => expect(await standing()).toMatchObject({ status: 'registered' }));
+  await change({ register: false });
+  await until(() => expect(registrar.taken.map(({ seconds }) => seconds)).toEqual([3600, 3600, 0]));
 });
 
 test('servers share the trunks, and who is left has them all', async () => {
@@ -198,7 +231,7 @@ test('a trunk says why it is not registered with, and calls from where it is reg
   );
   const headers = { get: () => undefined, all: () => [], tokens: () => [] };
   const request = { uri: 'sip:+14155550100@127.0.0.1', headers } as unknown as SipRequest;
-  expect(await peers.read(request, { address: '127.0.0.1', port: 5060, transport: 'udp' }, undefined)).toEqual({
+  expect(await peers.read(request, { address: '127.0.0.1', port: 5060, transport: 'udp' }, undefined)).toMatchObject({
     to: '+14155550100',
   });
 });

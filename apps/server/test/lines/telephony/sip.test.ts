@@ -180,7 +180,11 @@ test('names of a trunk, and those that its peers give in calls, are looked up in
       trunk: async () => undefined,
       numbersOf: async (all) => all.map((number) => ({ number, workspaceId })),
     },
-    registered: { take: async () => [{ workspaceId, trunk: registered }], note: async () => {}, leave: async () => {} },
+    registered: {
+      take: async () => [{ workspaceId, trunk: registered, isGranted: true }],
+      note: async () => {},
+      leave: async () => {},
+    },
   });
   const [placed, taken] = [newUuid(), newUuid()];
   gateway.onInbound((call) => {

@@ -18,6 +18,14 @@ export interface TrunkKey {
   trunkId: string;
 }
 
+/** A trunk that this server registers with. */
+export interface TakenTrunk {
+  workspaceId: string;
+  trunk: Trunk;
+  /** Whether its workspace may call it; else nothing is sent there. */
+  isGranted: boolean;
+}
+
 /** The trunks of all workspaces that are registered with, each by one server at a time. */
 export interface RegisteredTrunks {
   /**
@@ -25,7 +33,7 @@ export interface RegisteredTrunks {
    * over. What it holds beyond its share it gives back.
    * @returns all that it holds now
    */
-  take(serverId: string, seconds: number): Promise<{ workspaceId: string; trunk: Trunk }[]>;
+  take(serverId: string, seconds: number): Promise<TakenTrunk[]>;
   /** Keeps how a registration stands, where the server still holds it, and tells of a change. */
   note(serverId: string, key: TrunkKey, standing: RegistrationStanding): Promise<void>;
   /** Gives all back, and takes no share any more, so that other servers needn't wait. */
@@ -37,7 +45,7 @@ export interface RegistrarOptions {
   serverId: () => string;
   /** For how long trunks are taken. */
   leaseSeconds: number;
-  register: (options: RegisterOptions) => Pick<Registration, 'stop'>;
+  register: (options: RegisterOptions) => Pick<Registration, 'stop' | 'abandon'>;
   /** Notes that a trunk of that name is where the settings allow it to be. */
   locate: (address: TrunkAddress) => Promise<unknown>;
   log: Logger;
@@ -49,6 +57,7 @@ export interface Registrar extends Repeating {
   at(address: string): ReadonlySet<string>;
 }
 
+const NOT_GRANTED = 'The address of the trunk is not granted to the workspace.';
 const LOOK_MS = 5000;
 /** How long a registrar may take to let go of us, in milliseconds. */
 const STOP_MS = 2000;
@@ -58,29 +67,36 @@ interface Held {
   key: TrunkKey;
   serverId: string;
   /** What is registered, to see whether that changes. */
-  terms: string;
-  registration: Pick<Registration, 'stop'>;
+  terms: string | undefined;
+  registration: Pick<Registration, 'stop' | 'abandon'>;
   /** Where the registrar is. */
   address?: string | undefined;
   /** Its states are kept in their order. */
   noted: Promise<void>;
 }
 
+/** Which trunks are registered with at which address. */
+function registeredAddresses() {
+  const registeredAt = new Map<string, Set<string>>();
+  return {
+    at: (address: string): ReadonlySet<string> => registeredAt.get(address) ?? nobody,
+    moveTo(entry: Held, address: string | undefined): void {
+      const { trunkId } = entry.key;
+      const before = registeredAt.get(entry.address ?? '');
+      before?.delete(trunkId);
+      if (before?.size === 0) registeredAt.delete(entry.address!);
+      entry.address = address;
+      if (address !== undefined) registeredAt.set(address, (registeredAt.get(address) ?? new Set()).add(trunkId));
+    },
+  };
+}
+
 /** Begins to register with the trunks that want it, each by one server at a time. */
 export function startRegistrar(options: RegistrarOptions): Registrar {
   const { trunks, leaseSeconds, log } = options;
   const held = new Map<string, Held>();
-  const registeredAt = new Map<string, Set<string>>();
+  const { moveTo, at } = registeredAddresses();
   let heldUntil = 0;
-
-  function moveTo(entry: Held, address: string | undefined): void {
-    const { trunkId } = entry.key;
-    const before = registeredAt.get(entry.address ?? '');
-    before?.delete(trunkId);
-    if (before?.size === 0) registeredAt.delete(entry.address!);
-    entry.address = address;
-    if (address !== undefined) registeredAt.set(address, (registeredAt.get(address) ?? new Set()).add(trunkId));
-  }
 
   function note(entry: Held, standing: RegistrationStanding): void {
     const { serverId, key } = entry;
@@ -101,15 +117,20 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     }
   }
 
-  function begin({ workspaceId, trunk }: { workspaceId: string; trunk: Trunk }, serverId: string): void {
+  function begin(taken: TakenTrunk, serverId: string): void {
+    const { workspaceId, trunk, isGranted } = taken;
     const entry: Held = {
       key: { workspaceId, trunkId: trunk.id },
       serverId,
-      terms: JSON.stringify(termsOf(trunk)),
-      registration: { stop: async () => {} },
+      terms: termsKey(taken),
+      registration: { stop: async () => {}, abandon: () => {} },
       noted: Promise.resolve(),
     };
     held.set(trunk.id, entry);
+    if (!isGranted) {
+      note(entry, { status: 'failed', message: NOT_GRANTED });
+      return;
+    }
     note(entry, { status: 'registering' });
     const register = () => {
       if (held.get(trunk.id) !== entry) return;
@@ -133,7 +154,7 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     async (signal) => {
       const asked = performance.now();
       const serverId = options.serverId();
-      let taken: Awaited<ReturnType<RegisteredTrunks['take']>>;
+      let taken: TakenTrunk[];
       try {
         taken = await trunks.take(serverId, leaseSeconds);
       } catch (error) {
@@ -142,8 +163,12 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
         throw error;
       }
       heldUntil = asked + leaseSeconds * 1000;
-      const terms = new Map(taken.map(({ trunk }) => [trunk.id, JSON.stringify(termsOf(trunk))]));
-      await letGo([...held.values()].filter((entry) => terms.get(entry.key.trunkId) !== entry.terms));
+      const now = new Map(taken.map((each) => [each.trunk.id, each]));
+      const changed = [...held.values()].filter((entry) => termsKey(now.get(entry.key.trunkId)) !== entry.terms);
+      // Where nothing may be sent any more nobody is told: what is registered there runs out.
+      for (const { key, registration } of changed)
+        if (now.get(key.trunkId)?.isGranted === false) registration.abandon();
+      await letGo(changed);
       if (signal.aborted) return;
       for (const each of taken) if (!held.has(each.trunk.id)) begin(each, serverId);
     },
@@ -152,7 +177,7 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
 
   return {
     ...look,
-    at: (address) => registeredAt.get(address) ?? nobody,
+    at,
     close: async () => {
       await look.close();
       const entries = [...held.values()];
@@ -168,6 +193,9 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
 }
 
 const nobody: ReadonlySet<string> = new Set();
+
+/** What is done with a trunk, to see whether that changes. */
+const termsKey = (taken: TakenTrunk | undefined) => taken && JSON.stringify([taken.isGranted, termsOf(taken.trunk)]);
 
 /** What is registered with a trunk: its user at its domain. */
 function termsOf(trunk: Trunk): RegisterOptions {

@@ -104,7 +104,7 @@ export class TargetHealth {
     this.#busyUntil = this.#now() + Math.min(LONGEST_BUSY_MS, askedMs);
   }
 
-  /** Takes note of what it answered to OPTIONS. */
+  /** Takes note of what it answered to OPTIONS; one that may not be asked any more has shown nothing. */
   learn(reachability: ProbeReport['reachability']): void {
     if (reachability === 'reachable') {
       this.#answersOptions = true;
@@ -112,6 +112,6 @@ export class TargetHealth {
     } else if (reachability === 'timeout') {
       // Many take calls and never answer OPTIONS.
       if (this.#answersOptions) this.fallSilent('OPTIONS');
-    } else this.#awayUntil = this.#now() + AFTER_OTHERS_MS;
+    } else if (reachability !== 'not_granted') this.#awayUntil = this.#now() + AFTER_OTHERS_MS;
   }
 }
