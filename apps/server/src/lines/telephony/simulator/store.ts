@@ -68,7 +68,9 @@ export function postgresStore(database: Database, guard: Pick<RestoreGuard, 'kee
       };
       if (!calls.some((call) => call.placing)) return database.inHotLoop(keep);
       const { result, isWitnessed } = await guard.keepCalls(keep, (added) =>
-        calls.flatMap(({ placing, ...call }) => (placing && added.has(call.roomId) ? { ...call, ...placing } : [])),
+        calls.flatMap(({ placing, roomId, attempt, to }) =>
+          placing && added.has(roomId) ? { roomId, attempt, to, ...placing } : [],
+        ),
       );
       if (isWitnessed) return result;
       await database.inHotLoop((tx) =>

@@ -128,8 +128,8 @@ function beginner(database: Database, guard: Pick<RestoreGuard, 'keepCalls'>) {
         const { result, isWitnessed } = await guard.keepCalls(
           (tx) => keepCalls(tx, calls),
           (found) =>
-            calls.flatMap(({ placing, ...call }) =>
-              placing && found.get(call.roomId) === 'begun' ? { ...call, ...placing } : [],
+            calls.flatMap(({ placing, roomId, attempt, workspaceId }) =>
+              placing && found.get(roomId) === 'begun' ? { roomId, attempt, workspaceId, ...placing } : [],
             ),
         );
         if (isWitnessed) return answers(result);
