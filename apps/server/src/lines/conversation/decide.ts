@@ -101,14 +101,17 @@ const beforeAnswer = {
 const afterAnswer = {
   ...whileUp,
   digit: () => ({ does: ['pass_digit'] }),
-  voice_heard: () => ({ does: ['tell_heard'] }),
   media_lost: () => ends({ endedBy: 'error' }, { voiceEnd: { reason: 'media_lost' } }),
-  silent: () => ends({ endedBy: 'error' }),
   time_limit: () => ends({ endedBy: 'time_limit' }),
   sound_failed: ({ outcome }) =>
     ends({ endedBy: 'error', ...(outcome && { outcome }) }, outcome ? {} : { voiceEnd: { reason: 'media_lost' } }),
 } satisfies Rules;
 const voiceFails = { voice_refused: withoutVoice, voice_ended: withoutVoice } satisfies Rules;
+const whileHeard = {
+  ...afterAnswer,
+  voice_heard: () => ({ does: ['tell_heard'] }),
+  silent: () => ends({ endedBy: 'error' }),
+} satisfies Rules;
 const rings = { does: ['accept', 'tell_ringing'] } satisfies Change;
 
 /** What follows from each input in each mode. What is not here changes nothing: it comes too late, or again. */
@@ -171,9 +174,9 @@ const rules: Record<Mode, Rules> = {
     answered: () => answers('talking'),
   },
   answered: { ...afterAnswer, sound_agreed: () => ({ to: 'joining', does: ['join_voice'] }) },
-  joining: { ...afterAnswer, ...voiceFails, voice_joined: () => ({ to: 'talking' }) },
+  joining: { ...whileHeard, ...voiceFails, voice_joined: () => ({ to: 'talking' }) },
   talking: {
-    ...afterAnswer,
+    ...whileHeard,
     voice_ended: ({ end }) => ends({ endedBy: endedByVoice(end) }, { voiceEnd: end }),
   },
   ending: {

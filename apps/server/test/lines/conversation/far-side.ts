@@ -12,6 +12,8 @@ export interface FarSide extends Leg {
   wasAnswered(): boolean;
   /** Whether it is still being prepared. */
   isIdle(): boolean;
+  /** Whether the conversation has asked it to end. */
+  isEndAsked(): boolean;
 }
 
 type State = 'idle' | 'placing' | 'sent' | 'cancelling' | 'rings' | 'unacknowledged' | 'answered' | 'ended';
@@ -31,6 +33,7 @@ export function farSide(world: World, far: 'callee' | 'caller', tell: (input: Le
   /** Whether its row was written, once that is known. */
   let begun = Promise.resolve(false);
   let wasAnswered = false;
+  let isEndAsked = false;
   let ended: LegEnd | undefined;
   const end = (how: LegEnd) => {
     if (state === 'ended') return;
@@ -99,6 +102,8 @@ export function farSide(world: World, far: 'callee' | 'caller', tell: (input: Le
         if (state !== 'ended' && far === 'caller') world.because('far_unusable');
         return { why: 'no_room', text: (error as Error).message };
       }
+      // Its sound is told where to go.
+      if (far === 'caller') await new Promise<void>((resolve) => later('it is prepared', resolve));
       if (random() > 0.08) return undefined;
       const isFault = random() < 0.4;
       if (state !== 'ended' && far === 'caller') world.because(isFault ? 'not_ours' : 'far_unusable');
@@ -123,6 +128,7 @@ export function farSide(world: World, far: 'callee' | 'caller', tell: (input: Le
       return isUsable;
     },
     end: (_as: Ending) => {
+      isEndAsked = true;
       if (state === 'placing') end({ kind: 'not_sent', why: 'cancelled', text: 'cancelled' });
       else if (state === 'sent') cancel();
       else if (state === 'rings') endSoon({ kind: 'rejected', sipStatus: 480 });
@@ -142,6 +148,10 @@ export function farSide(world: World, far: 'callee' | 'caller', tell: (input: Le
       };
       const rejects = () => end({ kind: 'rejected', sipStatus: Number(oneOf(...Object.keys(statuses))) });
       const rangTooLong = () => end({ kind: 'cancelled', by: 'ring_timeout', sipStatus: 487 });
+      const press = () => {
+        if (!world.isEnding()) world.counts.pressed += 1;
+        tell({ type: 'digit', digit: '5' });
+      };
       const unsent = () => end({ kind: 'not_sent', why: oneOf<NotSent>('not_kept', 'fault'), text: 'not sent' });
       if (state === 'sent')
         return [
@@ -167,7 +177,7 @@ export function farSide(world: World, far: 'callee' | 'caller', tell: (input: Le
         return [
           { name: 'it hangs up', run: () => end({ kind: 'hung_up', by: 'far' }), weight: 0.15 },
           { name: 'it is lost', run: () => end({ kind: 'lost', sipReason: 'gone' }), weight: 0.05 },
-          { name: 'it presses 5', run: () => tell({ type: 'digit', digit: '5' }), weight: 0.3 },
+          { name: 'it presses 5', run: press, weight: 0.3 },
         ];
       return [];
     },
@@ -180,5 +190,6 @@ export function farSide(world: World, far: 'callee' | 'caller', tell: (input: Le
     ended: () => ended,
     wasAnswered: () => wasAnswered,
     isIdle: () => state === 'idle',
+    isEndAsked: () => isEndAsked,
   };
 }

@@ -35,13 +35,20 @@ export function soundOf(world: World): {
         else resolve(answer());
       });
     });
+  const isSpeaking = () => {
+    if (state !== 'open' || agent !== 'there') return;
+    isHeard = true;
+    if (!world.isEnding()) world.counts.heard += 1;
+    tell({ type: 'voice_heard' });
+  };
   const speaks = () => {
-    if (!isAnswered || agent !== 'there' || random() < 0.3) return;
-    world.later('the agent is heard', () => {
-      if (state !== 'open' || agent !== 'there') return;
-      isHeard = true;
-      tell({ type: 'voice_heard' });
-    });
+    if (isAnswered && agent === 'there' && random() >= 0.3) world.later('the agent is heard', isSpeaking);
+  };
+  const agentEnds = (cause: Cause, reason: StreamEnd['reason']) => () => {
+    agent = 'gone';
+    open.streams -= 1;
+    world.because(cause, reason);
+    tell({ type: 'voice_ended', end: { reason } });
   };
   const handle = {
     rtpPort: 10_000,
@@ -58,14 +65,20 @@ export function soundOf(world: World): {
       asked('the agent answers', () => {
         if (random() < 0.2) return { connected: false, reason: oneOf(random, refusals), text: 'no' };
         agent = 'there';
-        speaks();
         open.streams += 1;
+        // What the agent does may be known before it is known that it is there.
+        const haste = random();
+        if (haste < 0.05) agentEnds('agent', 'crashed')();
+        else if (haste < 0.1 && isAnswered) isSpeaking();
+        else speaks();
         return { connected: true } as const;
       }).catch((error) => {
         world.because('agent', 'media_lost');
         throw error;
       }),
-    digit: async () => {},
+    digit: async () => {
+      world.counts.passedOn += 1;
+    },
     close: () =>
       asked(
         'sound is closed',
@@ -111,12 +124,6 @@ export function soundOf(world: World): {
       const silent = () => {
         world.because('silent');
         tell({ type: 'no_media', heardBefore: true });
-      };
-      const agentEnds = (cause: Cause, reason: StreamEnd['reason']) => () => {
-        agent = 'gone';
-        open.streams -= 1;
-        world.because(cause, reason);
-        tell({ type: 'voice_ended', end: { reason } });
       };
       return [
         { name: 'the thread of its sound dies', run: lost },

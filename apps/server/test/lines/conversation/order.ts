@@ -19,6 +19,10 @@ export interface World {
   because(cause: Cause, reason?: AgentEndReason): void;
   /** What is open and must be closed at the end. */
   readonly open: { sockets: number; streams: number; timers: number; rows: number };
+  /** Whether the call is ending: what happens then is told to nobody. */
+  isEnding(): boolean;
+  /** What has happened before that: keys that were pressed, those that the voice was told of, and agents that were heard. */
+  readonly counts: { pressed: number; passedOn: number; heard: number };
   readonly story: string[];
 }
 
@@ -50,6 +54,9 @@ export interface Order {
   stats: CallMediaStats | undefined;
   farSide: FarSide;
   open: World['open'];
+  counts: World['counts'];
+  /** Whether it had a cause to end, and its leg was not asked to. */
+  isNeglected: boolean;
   story: string[];
 }
 
@@ -61,13 +68,17 @@ export async function runOrder(seed: number): Promise<Order> {
   const random = chances(seed);
   const story: string[] = [];
   const open = { sockets: 0, streams: 0, timers: 0, rows: 0 };
+  const counts = { pressed: 0, passedOn: 0, heard: 0 };
+  let isNeglected = false;
   const pending: { name: string; run: () => void; weight: number }[] = [];
   let cause: Order['cause'];
   let now = 0;
   const world: World = {
     random,
     open,
+    counts,
     story,
+    isEnding: () => leg.isEndAsked() || leg.ended() !== undefined,
     later: (name, run, weight = 1) => void pending.push({ name, run, weight }),
     because: (why, reason) => {
       if (!leg.ended()) cause ??= { why, wasAnswered: leg.wasAnswered(), reason };
@@ -168,6 +179,7 @@ export async function runOrder(seed: number): Promise<Order> {
   for (let step = 0; step < MOST_STEPS && ends.length === 0; step += 1) {
     now += random() * 4000;
     await act(acts(), random, story);
+    isNeglected ||= cause !== undefined && !leg.ended() && !leg.isIdle() && !leg.isEndAsked();
   }
   const rest = async () => {
     while (pending.length > 0) await act(acts().slice(0, pending.length), random, story);
@@ -191,6 +203,8 @@ export async function runOrder(seed: number): Promise<Order> {
     stats: sound.stats(),
     farSide: leg,
     open,
+    counts,
+    isNeglected,
     story,
   };
 }

@@ -39,12 +39,19 @@ test('it rings before it is answered, and both before it ends, each once', () =>
   expect(wrong((order) => order.farSide.wasAnswered() !== steps(order).includes('answered'))).toEqual([]);
 });
 
-test('an agent is told to be heard only in a call in which it was', () => {
-  const isHeard = ({ events }: Order) => events.some(({ type }) => type === 'agent_heard');
-  expect(
-    wrong((order) => isHeard(order) && order.stats !== undefined && order.stats.firstSoundMs === undefined),
-  ).toEqual([]);
-  expect(orders.filter(isHeard).length).toBeGreaterThan(500);
+test('an agent is told to be heard in a call in which it was, and in no other', () => {
+  const told = ({ events }: Order) => events.filter(({ type }) => type === 'agent_heard').length;
+  expect(wrong((order) => told(order) !== order.counts.heard)).toEqual([]);
+  expect(orders.filter(told).length).toBeGreaterThan(500);
+});
+
+test('whatever it is to end for, its leg is asked to end at once', () => {
+  expect(wrong(({ isNeglected }) => isNeglected)).toEqual([]);
+});
+
+test('the voice is told of each key that is pressed before the end is asked for', () => {
+  expect(wrong(({ counts }) => counts.passedOn !== counts.pressed)).toEqual([]);
+  expect(orders.filter(({ counts }) => counts.pressed > 0).length).toBeGreaterThan(500);
 });
 
 test('no socket, stream, timer or row is left', () => {
