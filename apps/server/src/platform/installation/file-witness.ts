@@ -31,8 +31,9 @@ export function fileWitness(folder: string): Witness {
     return found;
   }
 
-  async function fileOf(slot: number): Promise<FileHandle> {
-    const name = `${slot}-${new Date().toISOString().slice(0, 10)}.jsonl`;
+  /** @param day `2026-11-24`, by the clock that its entries are told by */
+  async function fileOf(slot: number, day: string): Promise<FileHandle> {
+    const name = `${slot}-${day}.jsonl`;
     const found = own.get(slot);
     if (found?.name === name) return found.file;
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -68,7 +69,7 @@ export function fileWitness(folder: string): Witness {
       }
     },
     append: async (slot, entries) => {
-      const file = await fileOf(slot);
+      const file = await fileOf(slot, entries.at(-1)!.at.slice(0, 10));
       try {
         // Its own line, also behind half of one that a process left when it ended.
         await file.appendFile(`\n${entries.map((entry) => JSON.stringify(entry)).join('\n')}\n`);

@@ -110,7 +110,7 @@ export function createRestoreGuard(options: {
   registerGuardMetrics(options.registry, () => comparison.heldBecause() !== undefined, isUnwritten);
   const mayPlace = async () => (await comparison.isSure()) && !isUnwritten();
 
-  const words = createWordTeller({ database, comparison, raise, writer, isJournal, log });
+  const words = createWordTeller({ database, comparison, raise, writer, isJournal, clock, log });
 
   return {
     mayPlace,
@@ -119,7 +119,7 @@ export function createRestoreGuard(options: {
       if (!(await mayPlace())) throw new NotWitnessed();
       const before = comparison.doubts();
       const { result, slot, number } = await raise(keep);
-      const at = new Date().toISOString();
+      const at = clock.now().toISOString();
       const calls = callsOf(result).map((call) => witnessed(call, digest(call.to, call.workspaceId), at));
       const isWritten = await writer.write(slot, { number, at, calls });
       return { result, isWitnessed: isWritten && (before === comparison.doubts() || (await mayPlace())) };
@@ -139,7 +139,7 @@ export function createRestoreGuard(options: {
       await comparison.look();
       const fault = await standbyFault(database);
       if (fault) log.warn(fault);
-      const cut = () => witness.cut(new Date(Date.now() - options.keepDays * DAY_MS));
+      const cut = () => witness.cut(new Date(clock.now().getTime() - options.keepDays * DAY_MS));
       const asleep = whileQuiet(database);
       loops = [
         every(LOOK_MS, () => comparison.look().then(mark), { name: 'looking whether dialing is held', log, asleep }),

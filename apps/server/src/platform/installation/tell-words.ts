@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../foundation/database/database.ts';
+import type { Clock } from '../../foundation/values/clock.ts';
 import { coalesce } from '../../foundation/values/coalesce.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
 import type { Comparison } from './comparison.ts';
@@ -34,9 +35,10 @@ export function createWordTeller(options: {
   raise: Raiser['raise'];
   writer: WitnessWriter;
   isJournal: boolean;
+  clock: Clock;
   log: Logger;
 }): WordTeller {
-  const { database, comparison, raise, writer, log } = options;
+  const { database, comparison, raise, writer, clock, log } = options;
   let doubts = 0;
 
   async function tellSet(words: readonly WitnessedWord[]): Promise<boolean> {
@@ -46,7 +48,7 @@ export function createWordTeller(options: {
       if (error instanceof NotWitnessed) return raise(nothing);
       throw error;
     });
-    const entry: WitnessEntry = { number, at: new Date().toISOString() };
+    const entry: WitnessEntry = { number, at: clock.now().toISOString() };
     const isWritten = await writer.write(slot, words.length > 0 ? { ...entry, words: [...words] } : entry);
     if (isWritten && !options.isJournal) await database.inEngine(markWitnessed);
     return isWritten;

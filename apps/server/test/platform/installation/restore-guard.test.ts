@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/foundation/database/database.ts';
 import { numberDigest, numberKey } from '../../../src/foundation/database/number-digest.ts';
-import { createMachineClock } from '../../../src/foundation/values/clock.ts';
+import { type Clock, createMachineClock } from '../../../src/foundation/values/clock.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
 import { NotWitnessed } from '../../../src/platform/installation/raise-number.ts';
 import { createRestoreGuard, type RestoreGuard } from '../../../src/platform/installation/restore-guard.ts';
@@ -44,11 +44,16 @@ function memoryWitness() {
   return { witness, kept };
 }
 
-function openGuard(given: { database?: Database; witness?: Witness; serverId?: () => string } = {}) {
-  const { database = real, witness = memoryWitness().witness, serverId = newUuid() } = given;
+function openGuard(given: { database?: Database; witness?: Witness; serverId?: () => string; clock?: Clock } = {}) {
+  const {
+    database = real,
+    witness = memoryWitness().witness,
+    serverId = newUuid(),
+    clock = createMachineClock(),
+  } = given;
   const registry = new Registry();
   const guard = createRestoreGuard({
-    ...{ database, log, registry, clock: createMachineClock(), numberKey: key, keepDays: 30 },
+    ...{ database, log, registry, clock, numberKey: key, keepDays: 30 },
     lease: { serverId: typeof serverId === 'function' ? serverId : () => serverId },
     witnesses: { witness, isJournal: false, readOld: async () => undefined },
   });
@@ -196,6 +201,19 @@ test('what was seen of a slot that a confirmed restore does not have holds nothi
   await real.inEngine(({ db }) => sql`update installation set held_at = null, held_reason = null`.execute(db));
   await until(async () => expect(await guard.mayPlace()).toBe(true));
   expect(guard.warnings()).toEqual([]);
+});
+
+test('a machine whose clock is years ahead has the witness forget nothing, and tells the right time', async () => {
+  const now = new Date('2020-03-01T10:00:00Z');
+  const { witness, kept } = memoryWitness();
+  const cuts: Date[] = [];
+  const cut: Witness['cut'] = async (before) => void cuts.push(before);
+  const { guard } = openGuard({ witness: { ...witness, cut }, clock: { now: () => now } });
+  await guard.start();
+  await keepOne(guard);
+  await until(() => cuts.length > 0);
+  expect(cuts).toEqual([new Date('2020-01-31T10:00:00Z')]);
+  expect(new Set(kept.map(({ entry }) => entry.at))).toEqual(new Set([now.toISOString()]));
 });
 
 test('a word is told of also where the slot has become another server’s', async () => {
