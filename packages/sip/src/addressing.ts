@@ -27,12 +27,12 @@ export async function createAddressing(
   const isWildcard = host === '0.0.0.0' || host === '::';
   const towardsAll = isWildcard ? await defaultAddresses() : {};
   let interfaces = attachedNetworks();
-  let lookedAt = Date.now();
+  let lookedAt = performance.now();
   const boundFor = (peer: string): string => {
     if (!isWildcard) return host;
-    if (Date.now() - lookedAt > LOOK_AGAIN_MS) {
+    if (performance.now() - lookedAt > LOOK_AGAIN_MS) {
       interfaces = attachedNetworks();
-      lookedAt = Date.now();
+      lookedAt = performance.now();
     }
     const attached = interfaces.find(({ network }) => network.has(peer));
     return attached?.address ?? (isIPv4(peer) ? towardsAll[4] : towardsAll[6]) ?? (isIPv4(peer) ? '127.0.0.1' : '::1');

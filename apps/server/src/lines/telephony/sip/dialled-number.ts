@@ -70,7 +70,7 @@ export function readNumber(user: string | undefined, country: string | undefined
     country === undefined
       ? undefined
       : parsePhoneNumberFromString(bare, { defaultCountry: country as CountryCode, extract: false });
-  const readings = [national?.isPossible() && national.number, /^[1-9]\d{6,14}$/.test(bare) && `+${bare}`];
+  const readings = [national?.isPossible() && national.number, isE164(`+${bare}`) && `+${bare}`];
   return [...new Set(readings.filter((reading) => typeof reading === 'string' && reading !== ''))] as string[];
 }
 
