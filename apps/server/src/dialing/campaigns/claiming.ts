@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database, Tx } from '../../foundation/database/database.ts';
+import { isUnavailable } from '../../foundation/database/errors.ts';
 import type { Lease } from '../../foundation/database/lease.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
@@ -11,8 +12,8 @@ import type { Switchboard } from '../calls/switchboard.ts';
 import { traceClaim } from '../calls/trace-calls.ts';
 import { addContacts } from './add-contacts.ts';
 import type { CampaignKey } from './campaign.ts';
-import type { Claim, ClaimTerms } from './claim/claim-contacts.ts';
-import { claimOrEach, rest } from './claim/claim-one-by-one.ts';
+import { type Claim, type ClaimTerms, claimContacts, putOff } from './claim/claim-contacts.ts';
+import { claimOneByOne } from './claim/claim-one-by-one.ts';
 import { LEAD_MS, leadAfter } from './claim/pace.ts';
 import {
   anyToFill,
@@ -32,6 +33,8 @@ const CLAIM_REST_MS = 100;
 const FILL_REST_MS = 250;
 const DUE_REST_MS = 1000;
 const RECOUNT_REST_MS = 30_000;
+/** When a campaign that could not be claimed from is tried again. */
+const FAILED_CLAIM_MS = 10_000;
 /** So many workspaces have their campaigns started at a time: each may wait for an agent directory. */
 const STARTING_WORKSPACES = 10;
 
@@ -160,6 +163,47 @@ export function createClaiming(options: ClaimingOptions): Claiming {
       await Promise.all([claiming, filling, starting, recounting].map((loop) => loop?.close()));
     },
   };
+}
+
+/** Leaves a campaign that could not be claimed from alone for a while. */
+const rest = (database: Database, campaign: CampaignKey, now: Date): Promise<void> =>
+  database.inEngine((tx) => putOff(tx, campaign, new Date(now.getTime() + FAILED_CLAIM_MS)));
+
+/**
+ * Claims a batch of a campaign's contacts; where that fails once they are picked, each of them for itself. Who is left out
+ * for what is kept of them is named in the log. Throws what `claimContacts` throws, where nobody could be claimed.
+ */
+async function claimOrEach(
+  { database, log, onFinished, onPaused }: Pick<ClaimingOptions, 'database' | 'log' | 'onFinished' | 'onPaused'>,
+  campaign: CampaignKey,
+  terms: ClaimTerms,
+): Promise<Claim> {
+  let picked: string[] = [];
+  const onPicked = (ids: string[]) => {
+    picked = ids;
+  };
+  const claim = async (more: Partial<ClaimTerms>) => {
+    const claimed = await claimContacts(database, campaign, { ...terms, ...more }, onFinished, onPaused);
+    const { unreadable: contactIds } = claimed;
+    if (contactIds.length > 0)
+      log.warn({ ...campaign, contactIds }, 'contacts without a time zone that can be read are left out');
+    return claimed;
+  };
+  try {
+    return await claim({ onPicked });
+  } catch (error) {
+    if (picked.length === 0 || isUnavailable(error)) throw error;
+  }
+  const found = await claimOneByOne(database, campaign, picked, (only) => claim({ only, free: 1 }));
+  for (const { contactId, error } of found.leftOut) {
+    log.error({ err: error, ...campaign, contactId }, 'a contact can not be used; it is left out');
+  }
+  const calls = found.claims.flatMap((each) => each.calls);
+  if (found.fault === undefined) return { calls, more: true, unreadable: [] };
+  if (calls.length === 0) throw found.fault;
+  log.error({ err: found.fault, ...campaign }, 'some contacts could not be claimed; they are tried again');
+  await rest(database, campaign, terms.now);
+  return { calls, more: false, unreadable: [] };
 }
 
 /**

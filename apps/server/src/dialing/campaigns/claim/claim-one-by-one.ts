@@ -1,61 +1,8 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import type { Logger } from 'pino';
 import type { Database, EngineTx } from '../../../foundation/database/database.ts';
-import { isUnavailable } from '../../../foundation/database/errors.ts';
 import type { CampaignKey } from '../campaign.ts';
-import { type Claim, type ClaimTerms, claimContacts, putOff } from './claim-contacts.ts';
-
-/** When a campaign that could not be claimed from is tried again. */
-const FAILED_CLAIM_MS = 10_000;
-
-/** Leaves a campaign that could not be claimed from alone for a while. */
-export const rest = (database: Database, campaign: CampaignKey, now: Date): Promise<void> =>
-  database.inEngine((tx) => putOff(tx, campaign, new Date(now.getTime() + FAILED_CLAIM_MS)));
-
-interface ClaimDeps {
-  database: Database;
-  log: Logger;
-  onFinished: (tx: EngineTx, campaign: CampaignKey) => Promise<void>;
-  onPaused: (tx: EngineTx, campaign: CampaignKey) => Promise<void>;
-}
-
-/**
- * Claims a batch of a campaign's contacts; where that fails once they are picked, each of them for itself. Who is left out
- * for what is kept of them is named in the log. Throws what `claimContacts` throws, where nobody could be claimed.
- */
-export async function claimOrEach(
-  { database, log, onFinished, onPaused }: ClaimDeps,
-  campaign: CampaignKey,
-  terms: ClaimTerms,
-): Promise<Claim> {
-  let picked: string[] = [];
-  const onPicked = (ids: string[]) => {
-    picked = ids;
-  };
-  const claim = async (more: Partial<ClaimTerms>) => {
-    const claimed = await claimContacts(database, campaign, { ...terms, ...more }, onFinished, onPaused);
-    const { unreadable: contactIds } = claimed;
-    if (contactIds.length > 0)
-      log.warn({ ...campaign, contactIds }, 'contacts without a time zone that can be read are left out');
-    return claimed;
-  };
-  try {
-    return await claim({ onPicked });
-  } catch (error) {
-    if (picked.length === 0 || isUnavailable(error)) throw error;
-  }
-  const found = await claimOneByOne(database, campaign, picked, (only) => claim({ only, free: 1 }));
-  for (const { contactId, error } of found.leftOut) {
-    log.error({ err: error, ...campaign, contactId }, 'a contact can not be used; it is left out');
-  }
-  const calls = found.claims.flatMap((each) => each.calls);
-  if (found.fault === undefined) return { calls, more: true, unreadable: [] };
-  if (calls.length === 0) throw found.fault;
-  log.error({ err: found.fault, ...campaign }, 'some contacts could not be claimed; they are tried again');
-  await rest(database, campaign, terms.now);
-  return { calls, more: false, unreadable: [] };
-}
+import type { Claim } from './claim-contacts.ts';
 
 /** A contact that can't be claimed, and what came of the attempt. */
 interface FaultyContact {
@@ -78,7 +25,7 @@ interface ClaimedOneByOne {
  * the fault is of another kind, or where none of several can be claimed. Throws nothing but what leaving out throws.
  * @param claimOnly claims one contact; it answers with no call where that is not to be called now
  */
-async function claimOneByOne(
+export async function claimOneByOne(
   database: Database,
   campaign: CampaignKey,
   contactIds: readonly string[],
