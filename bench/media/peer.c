@@ -67,6 +67,8 @@ static double percentile(const Times *times, double share) {
 static Times jitter, to_agent;
 static u64 sent, at_agent, received, lost;
 static int measuring;
+/* What is sent within this time is counted, also if it arrives after it. */
+static u64 from, to;
 
 /* ---- Base64 and SHA-1, for the handshake and the sound ---- */
 
@@ -155,11 +157,9 @@ static void agent_say(Agent *agent) {
 static void agent_hear(Agent *agent, u8 *text, int length) {
   u8 *payload = memmem(text, length, "\"payload\":\"", 11);
   if (!payload) return;
-  if (measuring) {
-    int64_t took = now() - decode_time(payload + 11);
-    /* What was filled in by the server bears no time. */
-    if (took > 0 && took < (int64_t)SECOND) count(&to_agent, took), at_agent++;
-  }
+  /* What was filled in by the server bears no time. */
+  u64 sent_at = decode_time(payload + 11);
+  if (sent_at >= from && sent_at < to) count(&to_agent, now() - sent_at), at_agent++;
   agent_say(agent);
 }
 
@@ -265,7 +265,7 @@ static void phone_say(Phone *phone, int number) {
   for (int i = 0; i < 4; i++) packet[8 + i] = (number + 1) >> (24 - 8 * i);
   u64 time = now();
   memcpy(packet + 12, &time, 8);
-  if (send(phone->fd, packet, sizeof packet, 0) == sizeof packet && measuring) sent++;
+  if (send(phone->fd, packet, sizeof packet, 0) == sizeof packet && time >= from && time < to) sent++;
 }
 
 static void phone_hear(Phone *phone) {
@@ -359,9 +359,10 @@ int main(int count_of_arguments, char **arguments) {
   char line[64];
   while (read(0, line, sizeof line) <= 0) serve(epoll, listener);
 
-  u64 start = now(), from = start + atoi(arguments[5]) * SECOND, to = from + atoi(arguments[6]) * SECOND;
+  u64 start = now();
+  from = start + atoi(arguments[5]) * SECOND, to = from + atoi(arguments[6]) * SECOND;
   for (int i = 0; i < calls; i++) phones[i].due = start + PERIOD * i / calls;
-  for (u64 time = start; time < to + SECOND / 2; time = now()) {
+  for (u64 time = start; time < to + SECOND; time = now()) {
     if (!measuring && time >= from && time < to) measuring = 1, say_line("window");
     if (measuring && time >= to) measuring = 0, say_line("end");
     for (int i = 0; i < calls && time < to; i++)

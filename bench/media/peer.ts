@@ -16,14 +16,17 @@ const answer = JSON.stringify({ event: 'media', media: { payload: Buffer.alloc(F
 const jitter: number[] = [0];
 const toAgent: number[] = [0];
 let [sent, received, lost, isMeasuring] = [0, 0, 0, false];
+/** What is sent within this time is counted, also if it arrives after it. */
+let [from, to] = [0, 0];
+const isCounted = (sentAt: number) => sentAt >= from && sentAt < to;
 
 const agents = new WebSocketServer({ port: agentPort, host: '127.0.0.1' });
 agents.on('connection', (agent) =>
   agent.on('message', (data) => {
     const { media } = JSON.parse(String(data)) as { media?: { payload: string } };
     if (!media) return;
-    const took = performance.now() - Buffer.from(media.payload, 'base64').readDoubleLE(0);
-    if (isMeasuring && took > 0 && took < 1000) toAgent.push(took);
+    const sentAt = Buffer.from(media.payload, 'base64').readDoubleLE(0);
+    if (isCounted(sentAt)) toAgent.push(performance.now() - sentAt);
     agent.send(answer);
   }),
 );
@@ -58,9 +61,10 @@ function say(phone: Phone, number: number): void {
   packet.writeUInt16BE(phone.sequence & 0xffff, 2);
   packet.writeUInt32BE(phone.sequence * FRAME, 4);
   packet.writeUInt32BE(number + 1, 8);
-  packet.writeDoubleLE(performance.now(), 12);
+  const sentAt = performance.now();
+  packet.writeDoubleLE(sentAt, 12);
   phone.socket.send(packet, serverPort + 2 * number, '127.0.0.1');
-  if (isMeasuring) sent += 1;
+  if (isCounted(sentAt)) sent += 1;
 }
 
 const phones = await Promise.all(Array.from({ length: calls }, (_, number) => openPhone(number)));
@@ -68,7 +72,7 @@ console.log('listening');
 await once(createInterface({ input: process.stdin }), 'line');
 const start = performance.now();
 for (const [number, phone] of phones.entries()) phone.due = start + (PERIOD_MS * number) / calls;
-const [from, to] = [start + warmUp * 1000, start + (warmUp + measured) * 1000];
+[from, to] = [start + warmUp * 1000, start + (warmUp + measured) * 1000];
 for (let time = start; time < to; time = performance.now()) {
   if (!isMeasuring && time >= from) {
     isMeasuring = true;
@@ -81,6 +85,7 @@ for (let time = start; time < to; time = performance.now()) {
 }
 isMeasuring = false;
 console.log('end');
+await new Promise((resolve) => setTimeout(resolve, 1000));
 const found = {
   sent,
   atAgent: toAgent.length,

@@ -26,6 +26,8 @@ export interface MediaPlaneOptions {
   isOpenAddress: IsOpenAddress;
   /** Told of a thread that died by itself. */
   onThreadDied(error: Error | undefined): void;
+  /** Told, again and again, while packets leave more than 10 ms late: whoever can wait has them go first. */
+  onLate?(): void;
   /** Given what was counted of each call, at its end. */
   onClosed?(stats: MediaStats): void;
 }
@@ -85,16 +87,16 @@ export class MediaPlane<V extends Voices> {
   }
 
   #startThread(): void {
-    const { worker, workerData } = this.#options;
+    const { worker, workerData, onLate } = this.#options;
     const startedAt = performance.now();
-    const thread = new MediaThread(worker, workerData, (dead, error) => {
+    const died = (dead: MediaThread, error: Error | undefined) => {
       this.#threads = this.#threads.filter((each) => each !== dead);
       if (this.#isStopped) return;
       this.#options.onThreadDied(error);
       if (performance.now() - startedAt >= RESTART_MS) this.#startThread();
       else setTimeout(() => this.#isStopped || this.#startThread(), RESTART_MS).unref();
-    });
-    this.#threads.push(thread);
+    };
+    this.#threads.push(new MediaThread(worker, workerData, died, () => onLate?.()));
   }
 
   /**

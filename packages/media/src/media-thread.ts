@@ -34,12 +34,21 @@ export class MediaThread {
   #isDead = false;
   #ending: Promise<unknown> | undefined;
 
+  #onLate: () => void;
+
   /**
    * @param worker the thread's program, which calls `serveMedia`
    * @param workerData for it
    * @param died told once, after its calls have been; with what the thread threw, if it threw
+   * @param onLate told of each turn of its calls that begins late
    */
-  constructor(worker: URL, workerData: unknown, died: (thread: MediaThread, error: Error | undefined) => void) {
+  constructor(
+    worker: URL,
+    workerData: unknown,
+    died: (thread: MediaThread, error: Error | undefined) => void,
+    onLate: () => void,
+  ) {
+    this.#onLate = onLate;
     this.#worker = new Worker(worker, { workerData });
     let thrown: Error | undefined;
     this.#worker.on('message', (told: Told) => this.#hear(told));
@@ -78,6 +87,10 @@ export class MediaThread {
   #hear(told: Told): void {
     if ('event' in told) {
       this.calls.get(told.call)?.(told.event);
+      return;
+    }
+    if ('late' in told) {
+      this.#onLate();
       return;
     }
     const waiting = this.#waiting.get(told.id);

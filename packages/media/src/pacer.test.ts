@@ -70,6 +70,27 @@ test('a thread is behind where a second long no turn began in time, and no longe
   expect(pacer.isBehind()).toBe(false);
 });
 
+test('a turn that begins more than 10 ms late is told of', () => {
+  let now = 0;
+  let told = 0;
+  const onLate = () => {
+    told += 1;
+  };
+  const pacer = new Pacer(() => now, onLate);
+  const { end } = paced(pacer, 20);
+  for (const [at, count] of [
+    [15, 0],
+    [31, 1],
+    [35, 1],
+    [90, 2],
+  ] as const) {
+    now = at;
+    pacer.run();
+    expect(told, `at ${at}`).toBe(count);
+  }
+  end();
+});
+
 test('lateness does not add up', () => {
   let now = 0;
   const pacer = new Pacer(() => now);

@@ -18,6 +18,8 @@ const LATEST_MS = 10_000;
 /** A thread is behind where every turn of so long, in ms, began this late: a packet's time. One that has stalled catches up. */
 const BEHIND_OVER_MS = 1000;
 const BEHIND_MS = 20;
+/** A turn that begins so late, in ms, says that others take the time of the calls. */
+const LATE_MS = 10;
 
 /**
  * One scheduler for all calls of a thread. Calls are spread evenly over the ticks, and each tick's timer is set for when
@@ -39,10 +41,15 @@ export class Pacer {
   #leastSince = 0;
   #isBehind = false;
   #now: () => number;
+  #onLate: () => void;
 
-  /** @param now in ms; never set back */
-  constructor(now: () => number = () => performance.now()) {
+  /**
+   * @param now in ms; never set back
+   * @param onLate told of each turn that begins more than 10 ms late
+   */
+  constructor(now: () => number = () => performance.now(), onLate: () => void = () => {}) {
     this.#now = now;
+    this.#onLate = onLate;
   }
 
   /**
@@ -111,6 +118,7 @@ export class Pacer {
   #note(lateMs: number, now: number): void {
     this.#latest = Math.max(this.#latest, lateMs);
     this.#least = Math.min(this.#least, lateMs);
+    if (lateMs > LATE_MS) this.#onLate();
     if (now - this.#leastSince < BEHIND_OVER_MS) return;
     this.#isBehind = this.#least >= BEHIND_MS;
     this.#least = Number.POSITIVE_INFINITY;

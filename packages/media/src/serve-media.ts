@@ -19,9 +19,9 @@ export interface ServeMediaOptions<V extends Voices> {
 export function serveMedia<V extends Voices>({ isOpenAddress, voices }: ServeMediaOptions<V>): void {
   const port = parentPort;
   if (!port) throw new Error('Media are served in a worker thread.');
-  const pacer = new Pacer();
-  const calls = new Map<string, MediaCall>();
   const tell = (told: Told) => port.postMessage(told);
+  const pacer = new Pacer(undefined, () => tell({ late: true }));
+  const calls = new Map<string, MediaCall>();
 
   async function open(id: string, options: Asks['open']['ask']): Promise<void> {
     if (pacer.isBehind())

@@ -32,8 +32,9 @@ export interface Asked<A extends Act = Act> {
   ask: Asks[A]['ask'];
 }
 
-/** From the thread: an answer, a fault with its code, or an event of a call. */
+/** From the thread: an answer, a fault with its code, an event of a call, or that a packet leaves late. */
 export type Told =
   | { id: number; answer: unknown }
   | { id: number; fault: { message: string; code: string | undefined } }
-  | { call: string; event: MediaEvent };
+  | { call: string; event: MediaEvent }
+  | { late: true };

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { toId } from '../../foundation/values/ids.ts';
+import { soundFirst } from '../../foundation/values/sound-first.ts';
 import { NotYet } from '../../platform/jobs/jobs.ts';
 import type { ContactListDeps } from './deps.ts';
 import { type ErrorReportFile, openErrorReport } from './error-report-file.ts';
@@ -57,6 +58,7 @@ export async function validateUpload(
         },
         cleared: async () => void (await database.inWorkspace(workspaceId, (tx) => countFromNothing(tx, uploadId))),
         chunk: async () => {
+          await soundFirst();
           const { value, done } = await content!.next();
           return done ? undefined : value;
         },

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../values/service-error.ts';
+import { soundFirst } from '../values/sound-first.ts';
 import { ofFiles, watchBodies } from './slow-bodies.ts';
 
 const files = watchBodies(ofFiles);
@@ -45,6 +46,7 @@ export async function* fileOf(request: IncomingMessage): AsyncGenerator<Uint8Arr
     });
   try {
     for (let each = await next(); !each.done; each = await next()) {
+      await soundFirst();
       yield each.value;
       if (late) throw late;
     }

@@ -8,6 +8,7 @@ import {
 } from '@trunkline/media';
 import type { AllowedAddresses } from '../../config-values.ts';
 import { allWhileAlone, Shares } from '../../foundation/values/limiter.ts';
+import { noteLateSound } from '../../foundation/values/sound-first.ts';
 import type { StreamEnd } from './agent-end.ts';
 import type { AgentConnected, AgentConnection } from './agent-stream.ts';
 import { createMediaAddressJudge } from './media-address.ts';
@@ -58,6 +59,7 @@ export function startMedia({ peerAddresses, agentAddresses, agentBeatMs, ...opti
       return ports;
     },
     isOpenAddress: createMediaAddressJudge(peerAddresses),
+    onLate: noteLateSound,
   });
   return { media, ports };
 }

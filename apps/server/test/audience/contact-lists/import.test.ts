@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eraseUploads } from '../../../src/audience/contact-lists/erase-uploads.ts';
 import { fromId, newUuid } from '../../../src/foundation/values/ids.ts';
+import { noteLateSound } from '../../../src/foundation/values/sound-first.ts';
 import { keyWith } from '../../platform/api-keys/keys.ts';
 import { meanwhile } from '../../race.ts';
 import { insertRows } from '../../seed/rows.ts';
@@ -73,6 +74,17 @@ test('a second file adds new numbers, and gives new columns to those that are th
     ['+14155550102', 'Bo', { city: 'Bergen', zip: '999' }],
     ['+14155550103', 'Cy', { city: 'Rome', zip: '888' }],
   ]);
+});
+
+test('a file waits for sound that is late, and is imported all the same', async () => {
+  const late = setInterval(noteLateSound, 5);
+  const began = performance.now();
+  try {
+    await importFile(server, file);
+  } finally {
+    clearInterval(late);
+  }
+  expect(performance.now() - began).toBeGreaterThan(2 * 990);
 });
 
 test('an import that takes long is answered after 10 seconds, and goes on', async () => {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
 import { MediaLostError, NoMediaRoomError } from '@trunkline/media';
 import { afterAll, expect, test, vi } from 'vitest';
+import { soundFirst } from '../../../src/foundation/values/sound-first.ts';
 import { testCallSound } from '../../../src/lines/media/test-sound.ts';
 import { until } from '../../until.ts';
 import { openTestCall, talking, testPlane } from './plane.ts';
@@ -82,7 +83,7 @@ test('a thread that is killed has its calls told of; those of another one go on,
   await until(() => third.peer.heard.length > 2 && fourth.peer.heard.length > 2);
 });
 
-test('a thread that is behind with its calls takes no other until it has caught up', async () => {
+test('a thread that is behind with its calls takes no other until it has caught up, and what can wait waits', async () => {
   Object.assign(slow, { timersMs: 60, threads: 1 });
   const plane = testPlane();
   const first = await openTestCall(plane);
@@ -93,6 +94,9 @@ test('a thread that is behind with its calls takes no other until it has caught 
     await more.close();
     return false;
   });
+  const began = performance.now();
+  await soundFirst();
+  expect(performance.now() - began).toBeGreaterThan(900);
   await first.media.close();
   await using next = await openTestCall(plane);
   expect(await next.media.stats()).toMatchObject({ packetsSent: 0 });
