@@ -21,6 +21,7 @@ let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer({ config: { simulatorSpeed: 100 } });
   symlinkSync(path.join(root, 'docs'), path.join(folder, 'docs'));
+  mkdirSync(path.join(folder, 'packages/client'), { recursive: true });
   mkdirSync(path.join(folder, 'node_modules/@trunkline'), { recursive: true });
   symlinkSync(path.join(root, 'packages/client'), path.join(folder, 'node_modules/@trunkline/client'));
 });
@@ -28,6 +29,8 @@ afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true });
 });
+
+const env = { PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}` };
 
 /** As the reader writes it, who has this server and key. */
 const asRead = (code: string) => code.replace('http://localhost:8080', server.url).replace('tl_live_…', server.apiKey);
@@ -38,12 +41,10 @@ test.skipIf(!hasPrograms)(
     // The command line's block asks for the key, and its tests follow it.
     const shell = blocks('sh').filter((code) => !code.includes('alias trunkline'));
     const [program] = blocks('ts');
-    expect(shell).toHaveLength(2);
-    writeFileSync(path.join(folder, 'campaign.mts'), asRead(program!));
-    const sentence = /after `(export .*?)`/.exec(firstCalls)![1]!;
-    const lines = ['set -euo pipefail', ...shell.map(asRead), sentence, 'node --conditions=source campaign.mts'];
-    writeFileSync(path.join(folder, 'read.sh'), lines.join('\n'));
-    const env = { PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}` };
+    expect(shell).toHaveLength(3);
+    const [, file] = /as `(\S+\.mts)`/.exec(firstCalls)!;
+    writeFileSync(path.join(folder, file!), asRead(program!));
+    writeFileSync(path.join(folder, 'read.sh'), ['set -euo pipefail', ...shell.map(asRead)].join('\n'));
     const { stdout } = await run('bash', ['read.sh'], { cwd: folder, env }).catch((error) =>
       expect.unreachable(`${error.stdout}\n${error.stderr}`),
     );
@@ -60,3 +61,13 @@ test.skipIf(!hasPrograms)(
     expect(runs.map(({ status }) => status)).toEqual(['completed']);
   },
 );
+
+test('the campaign of the client’s README runs as it is written', async () => {
+  const readme = readFileSync(path.join(root, 'packages/client/README.md'), 'utf8');
+  const [, file, program, command] = /This is `(\S+)`.*?```ts\n(.*?)```.*?```sh\n(.*?)```/s.exec(readme)!;
+  writeFileSync(path.join(folder, file!), asRead(program!));
+  // The client is built before it is installed; here its sources serve.
+  const sources = { NODE_OPTIONS: '--conditions=source' };
+  const { stdout } = await run('sh', ['-ec', asRead(command!)], { cwd: folder, env: { ...env, ...sources } });
+  expect(stdout.trim().split('\n').at(-1)).toBe('completed');
+});
