@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { camel, methodName, pascal } from '../../../openapi/method-names.ts';
-import { usualName } from '../src/usual-name.ts';
+import { pathOfGroup, USUAL, usualName } from '../src/usual-name.ts';
 
 interface Parameter {
   $ref?: string;
@@ -132,12 +132,20 @@ function commonStart(paths: string[]): string {
 }
 
 const entries = [...groups].map(([tag, methods]) => {
-  const start = commonStart(methods.map(({ path }) => path));
+  const group = camel(tag);
+  const own = pathOfGroup(group);
+  const shared = commonStart(methods.map(({ path }) => path)).replace(new RegExp(`${own}$`), '');
+  const isOwn = methods.some(({ path }) => path.startsWith(shared + own));
+  const restOf = (path: string) => {
+    if (!isOwn) return path.slice(shared.length);
+    return path.startsWith(shared + own) ? path.slice((shared + own).length) : `^${path.slice(shared.length)}`;
+  };
   const words = methods.map(({ name, verb, path }) => {
-    const shape = verb + path.slice(start.length).replaceAll(/\{\w+\}/g, '*');
+    const shape = verb + restOf(path).replaceAll(/\/\{\w+\}/g, '*');
     return usualName(shape) === name ? shape : `${name}:${shape}`;
   });
-  return `  ${camel(tag)}:\n    '${[start.slice('/v1'.length), ...words].join(' ')}',\n`;
+  const text = [shared.slice('/v1'.length) + (isOwn ? '+' : ''), ...words].join(' ');
+  return `  ${group}:\n    '${text.replace(USUAL, '!')}',\n`;
 });
 const text = `// Made from the contract by \`npm run generate\`.
 import type { EventOptions } from '../event-stream.ts';
@@ -150,9 +158,10 @@ export interface Methods {
 ${members.join('')}}
 
 /**
- * Of each group what its paths begin with after /v1, and then its operations: the method's name and a colon, where it
- * isn't the usual one, its verb (Get, Post, pUt, pAtch, Delete), how its arguments are sent (body, files, query, listing,
- * stream; k: it takes an Idempotency-Key), and the rest of its path, where * is an argument.
+ * Of each group what its paths begin with after /v1, where + is the group's name, and then its operations: the method's
+ * name and a colon, if it isn't the usual one, its verb (Get, Post, pUt, pAtch, Delete), how its arguments are sent (body,
+ * files, query, listing, stream; k: it takes an Idempotency-Key), and the rest of its path, where * is an argument, and ^
+ * goes up by one part. ! is all that is usual: ${USUAL}.
  */
 export const methods: { [Group in keyof Methods]: string } = {
 ${entries.join('')}};

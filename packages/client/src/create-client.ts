@@ -1,4 +1,4 @@
-import createFetchClient from 'openapi-fetch';
+import createFetchClient, { type Middleware } from 'openapi-fetch';
 import { userAgent, variable } from './environment.ts';
 import type { ContactListsMethods, Methods } from './generated/methods.ts';
 import type { paths } from './generated/schema.ts';
@@ -25,6 +25,8 @@ export interface ClientOptions {
 /** The client: a method for every operation, and `GET`, `POST`, `PUT`, `PATCH` and `DELETE` for every path. */
 export interface TrunklineClient extends PathsClient, Omit<Methods, 'contactLists'> {
   contactLists: ContactListsMethods & ContactFileMethods;
+  /** A client with these options in the place of its own. It has the middleware that this one has so far. */
+  withOptions(options: ClientOptions): TrunklineClient;
 }
 
 /** A base URL as people paste it: with a slash or the `/v1` of the API behind it. */
@@ -38,7 +40,9 @@ function needed(value: string | undefined, option: string, name: string): string
 }
 
 /** Makes a client of one workspace. Throws where it isn't told the server or the key. */
-export function createClient(options: ClientOptions = {}): TrunklineClient {
+export const createClient = (options: ClientOptions = {}): TrunklineClient => clientWith(options, []);
+
+function clientWith(options: ClientOptions, middleware: readonly Middleware[]): TrunklineClient {
   const apiKey = needed(options.apiKey, 'apiKey', 'TRUNKLINE_API_KEY');
   const defaults: SendOptions = {
     fetch: options.fetch ?? ((request, init) => globalThis.fetch(request, init)),
@@ -51,8 +55,23 @@ export function createClient(options: ClientOptions = {}): TrunklineClient {
     headers: { 'X-API-Key': apiKey, ...userAgent },
     fetch: sending(defaults),
   });
+  let used: readonly Middleware[] = [];
+  const use = (...more: Middleware[]) => {
+    raw.use(...more);
+    used = [...used, ...more];
+  };
+  use(...middleware);
   const methods = methodsOf(raw, defaults);
   const { contactLists } = methods;
-  const byPath = raw as unknown as PathsClient;
-  return { ...byPath, ...methods, contactLists: { ...contactLists, ...contactFiles(contactLists, defaults) } };
+  return {
+    ...(raw as unknown as PathsClient),
+    ...methods,
+    contactLists: { ...contactLists, ...contactFiles(contactLists, defaults) },
+    use,
+    eject(...gone) {
+      raw.eject(...gone);
+      used = used.filter((each) => !gone.includes(each));
+    },
+    withOptions: (own) => clientWith({ ...options, ...own }, used),
+  };
 }

@@ -97,8 +97,11 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'rate_limited',
 };
 
-const isErrorBody = (body: unknown): body is components['schemas']['Error'] =>
-  typeof body === 'object' && body !== null && 'code' in body && 'error' in body && typeof body.error === 'string';
+type ErrorBody = components['schemas']['Error'];
+const isErrorBody = (body: unknown): body is ErrorBody => {
+  const { code, error } = (body ?? {}) as Partial<ErrorBody>;
+  return typeof code === 'string' && typeof error === 'string';
+};
 
 /** Seconds that an answer asks to wait (RFC 9110, section 10.2.3: seconds or a date). Undefined where it doesn't. */
 export function retryAfterSeconds({ headers }: Response): number | undefined {

@@ -58,7 +58,6 @@ export async function* followEvents<Event extends AnyEvent>(
   for (let failures = 0; ; failures += 1) {
     const watch = watchdog(signal, LONGEST_SILENCE_MS, new Disconnected('The event stream fell silent.'));
     try {
-      watch.holdOff();
       const { data, error, response } = await open(lastEventId, watch.signal);
       if (response.status === 204) return;
       if (!response.ok) {
@@ -90,8 +89,7 @@ export async function* followEvents<Event extends AnyEvent>(
       watch.abort();
     }
     if (ended) return;
-    if (failures >= MOST_FAILURES)
-      throw new ConnectionError('The event stream ends again and again before its last event.');
+    if (failures >= MOST_FAILURES) throw causeOf(undefined);
     await sleep(failures === 0 && retryMs !== undefined ? retryMs : (retryMs ?? 0) + backoff(failures), signal);
   }
 }
@@ -99,7 +97,7 @@ export async function* followEvents<Event extends AnyEvent>(
 /** What a caller is told of a stream that stays away. */
 function causeOf(error: unknown): unknown {
   if (error instanceof Disconnected) return error.cause ?? error;
-  return new ConnectionError('The event stream is lost, and does not come back.', { cause: error });
+  return new ConnectionError('The event stream is lost again and again before its last event.', { cause: error });
 }
 
 interface Received<Event> {

@@ -36,7 +36,9 @@ export type Known<Value> = Value extends unknown ? (string extends Value ? never
 
 /** An answer on its way. */
 export interface Pending<Value> extends Promise<Value> {
-  /** The answer as it came over HTTP too: its status and headers. */
+  /** The answer as it came over HTTP, with a body that nobody has read. Rejects as the promise does. */
+  asResponse(): Promise<Response>;
+  /** Both. */
   withResponse(): Promise<{ data: Value; response: Response }>;
 }
 export type Answer<Id extends OperationId> = Pending<Data<Id>>;

@@ -7,13 +7,13 @@ import { listing } from './pages.ts';
 import type { RequestOptions } from './request-options.ts';
 import { type Fetch, type SendOptions, send } from './send.ts';
 import { unwrap } from './unwrap.ts';
-import { usualName } from './usual-name.ts';
+import { pathOfGroup, USUAL, usualName } from './usual-name.ts';
 
 type Init = {
   params?: object;
   headers?: object;
   body?: unknown;
-  signal?: AbortSignal | null;
+  signal?: AbortSignal | undefined;
 };
 type Result = { data?: unknown; error?: unknown; response: Response };
 type Ask = (request: Request) => Promise<Response>;
@@ -34,15 +34,12 @@ export function methodsOf(raw: Client<paths>, defaults: SendOptions): Methods {
   const request = raw.request as unknown as AnyRequest;
   const made: Record<string, Record<string, unknown>> = {};
   for (const [group, text] of Object.entries(methods)) {
-    const [start = '', ...entries] = text.split(' ');
+    const [start = '', ...entries] = text.replace('!', USUAL).split(' ');
     made[group] = {};
     for (const entry of entries) {
-      const [, name, verb = '', marks = '', end = ''] = /(?:(\w+):)?([A-Z])([a-z]*)(.*)/.exec(entry)!;
-      made[group][name ?? usualName(entry)] = methodOf(request, defaults, {
-        method: VERBS[verb]!,
-        marks,
-        path: `/v1${start}${end}`,
-      });
+      const [, name, verb, marks, end] = /(?:(\w+):)?([A-Z])([a-z]*)(.*)/.exec(entry) as unknown as Entry;
+      const path = `/v1${start.replace('+', pathOfGroup(group))}${end}`.replace(/[^/]*\^\//, '');
+      made[group][name ?? usualName(entry)] = methodOf(request, defaults, VERBS[verb]!, marks, path);
     }
   }
   return made as unknown as Methods;
@@ -51,17 +48,13 @@ export function methodsOf(raw: Client<paths>, defaults: SendOptions): Methods {
 const VERBS: Readonly<Record<string, string>> = { G: 'GET', P: 'POST', U: 'PUT', A: 'PATCH', D: 'DELETE' };
 
 /** What the generated table has of one operation. */
-interface Entry {
-  method: string;
-  marks: string;
-  path: string;
-}
+type Entry = [entry: string, name: string | undefined, verb: string, marks: string, end: string];
 
-function methodOf(request: AnyRequest, defaults: SendOptions, { method, marks, path: place }: Entry) {
+function methodOf(request: AnyRequest, defaults: SendOptions, method: string, marks: string, place: string) {
   const template = place.split('*');
   const is = (mark: string) => marks.includes(mark);
   return (...given: unknown[]) => {
-    const path = template.reduce((before, after, at) => before + pathArgument(given[at - 1], at) + after);
+    const path = template.reduce((before, after, at) => `${before}/${pathArgument(given[at - 1], at)}${after}`);
     const rest = given.slice(template.length - 1);
     const input = /[bfql]/.test(marks) ? rest.shift() : undefined;
     const options = (rest[0] ?? {}) as RequestOptions & EventOptions;
@@ -69,7 +62,12 @@ function methodOf(request: AnyRequest, defaults: SendOptions, { method, marks, p
     const { signal, timeoutMs, maxRetries, headers, ...named } = options;
     const header = headersOf(named);
     if (is('k')) header['Idempotency-Key'] ??= randomKey();
-    const init = { headers: { ...headers, ...header }, signal: signal ?? null, fetch: sending(defaults, options) };
+    const init = {
+      headers: { ...headers, ...header },
+      signal,
+      fetch: sending(defaults, options),
+      parseAs: 'stream',
+    };
     const body = is('f') ? formOf(input as (File | NamedFile)[]) : input;
     if (/[bf]/.test(marks)) return answered(request(method, path, { ...init, body }));
     const asked = (query?: object) => answered(request(method, path, { ...init, params: { query } }));
@@ -84,19 +82,16 @@ function pathArgument(value: unknown, at: number): string {
 }
 
 /** `idempotencyKey` is `Idempotency-Key`. */
-function headersOf(named: object): Record<string, string> {
-  const known = Object.entries(named).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    known.map(([name, value]) => [
+const headersOf = (named: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(named).map(([name, value]) => [
       name.replace(/^[a-z]|[A-Z]/g, (letter, at) => (at ? `-${letter}` : letter.toUpperCase())),
-      String(value),
+      value,
     ]),
   );
-}
 
 /** A random key of 128 bits. `randomUUID` is missing where a page came over plain http. */
-const randomKey = () =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+const randomKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 function formOf(files: readonly (File | NamedFile)[]) {
   const form = new FormData();
@@ -104,10 +99,12 @@ function formOf(files: readonly (File | NamedFile)[]) {
   return form;
 }
 
-/** A request as a promise of what it answers, which can tell the whole answer too. */
+/** A request as a promise of what it answers, which can tell the whole answer too. What is read is a copy of its body. */
 function answered(asked: Promise<Result>): Pending<unknown> {
-  const data = unwrap(asked);
-  return Object.assign(data, { withResponse: async () => ({ data: await data, response: (await asked).response }) });
+  const read = async (result: Result) => ({ ...result, data: result.data && (await result.response.clone().json()) });
+  const data = unwrap(asked.then(read));
+  const withResponse = async () => ({ data: await data, response: (await asked).response });
+  return Object.assign(data, { withResponse, asResponse: async () => (await withResponse()).response });
 }
 
 /** Streams come back by themselves, so that each of their requests is sent once. */

@@ -24,22 +24,21 @@ const LONGEST_DELAY_MS = 8_000;
 const PASSING: readonly number[] = [408, 500, 502, 503, 504];
 
 /** Resolves after the time; rejects with the signal's reason once it aborts. */
-export function sleep(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const abort = () => {
+export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve) => {
+    const wake = () => {
       clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
+      signal?.removeEventListener('abort', wake);
       resolve();
-    }, milliseconds);
-    signal?.addEventListener('abort', abort, { once: true });
+    };
+    const timer = setTimeout(wake, milliseconds);
+    signal?.addEventListener('abort', wake);
   });
+  signal?.throwIfAborted();
 }
 
-/** A signal that aborts once the outer one does, or with this reason when it was not held off for so long. */
+/** A signal that aborts once the outer one does, or with this reason if it was not held off for so long. */
 export function watchdog(outer: AbortSignal | undefined, milliseconds: number, reason: Error) {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -47,13 +46,15 @@ export function watchdog(outer: AbortSignal | undefined, milliseconds: number, r
   outer?.addEventListener('abort', follow);
   if (outer?.aborted) follow();
   const pause = () => clearTimeout(timer);
+  const holdOff = () => {
+    pause();
+    timer = setTimeout(() => controller.abort(reason), milliseconds);
+  };
+  holdOff();
   return {
     signal: controller.signal,
     pause,
-    holdOff() {
-      pause();
-      timer = setTimeout(() => controller.abort(reason), milliseconds);
-    },
+    holdOff,
     /** Lets go of the outer signal. */
     end() {
       pause();
@@ -88,7 +89,11 @@ export function send(request: Request, options: SendOptions): Promise<Response> 
   const { maxRetries } = options;
   const repeatable = isRepeatable(request);
   const { signal } = request;
-  const attempt = (isLast: boolean) => attemptOnce(isLast ? request : request.clone(), options, signal);
+  const attempt = (retries: number) => {
+    const sent = retries < maxRetries ? request.clone() : request;
+    if (retries > 0) sent.headers.set('X-Retry-Count', String(retries));
+    return attemptOnce(sent, options, signal);
+  };
   return withRetries(attempt, { maxRetries, repeatable, signal });
 }
 
@@ -101,14 +106,14 @@ interface Retries {
 
 /** Attempts until there is an answer that more attempts won't better. Rejects as the last attempt does. */
 export async function withRetries(
-  attempt: (isLast: boolean) => Promise<Response>,
+  attempt: (retries: number) => Promise<Response>,
   { maxRetries, repeatable, signal }: Retries,
 ): Promise<Response> {
   for (let retries = 0; ; retries += 1) {
     const isLast = retries >= maxRetries;
     let wait = backoff(retries);
     try {
-      const response = await attempt(isLast);
+      const response = await attempt(retries);
       const asked = retryAfterSeconds(response) ?? 0;
       if (isLast || asked > LONGEST_WAIT_SECONDS || !mayRetry(response, repeatable)) return response;
       wait = Math.max(wait, asked * 1000);
@@ -134,7 +139,6 @@ export async function attemptOnce(
   const watch = watchdog(outer, timeoutMs, timedOut);
   const tell = (what: string) => log?.(`${request.method} ${pathname}: ${what} after ${Date.now() - begun} ms`);
   try {
-    watch.holdOff();
     const response = await whole(await fetch(request, { signal: watch.signal }));
     tell(`${response.status}, request ${response.headers.get('X-Request-Id') ?? 'without an ID'},`);
     return response;

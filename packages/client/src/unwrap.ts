@@ -6,9 +6,6 @@ export type Unwrapped<Body> = Body extends { success: boolean; data: infer Data 
 type Result = { data?: unknown; error?: unknown; response: Response };
 type DataOf<R extends Result> = Unwrapped<Extract<R, { error?: never }>['data']>;
 
-const isEnvelope = (body: unknown): body is { success: boolean; data: unknown } =>
-  typeof body === 'object' && body !== null && 'success' in body && 'data' in body;
-
 /**
  * Waits for an operation and returns what it answered, without the `{success, data}` around it.
  * Throws `TrunklineError` where the service refused.
@@ -18,5 +15,6 @@ const isEnvelope = (body: unknown): body is { success: boolean; data: unknown } 
 export async function unwrap<R extends Result>(request: Promise<R>): Promise<DataOf<R>> {
   const { data, error, response } = await request;
   if (!response.ok) throw errorOf(response, error);
-  return (isEnvelope(data) ? data.data : data) as DataOf<R>;
+  const body = data as { success?: boolean; data?: unknown } | undefined;
+  return (body?.success !== undefined && body.data !== undefined ? body.data : data) as DataOf<R>;
 }

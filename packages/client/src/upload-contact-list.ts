@@ -87,12 +87,10 @@ async function follow(
     last = data;
     onProgress?.(data);
   }
-  if (last && isChecked(last) && (last.status === 'validated' || last.status === 'processed')) return last;
+  if (last?.metadata && /^(validated|processed)$/.test(last.status)) return last as CheckedUpload;
   if (last) throw new ContactFileError(listId, last);
   throw new Error('The event stream of the upload ended without an event.');
 }
-
-const isChecked = (upload: ContactListUpload): upload is CheckedUpload => upload.metadata !== undefined;
 
 interface FilePlace {
   url: string;
@@ -106,11 +104,11 @@ const FILE_TIMEOUT_MS = 3_600_000;
 /** A signed URL takes one file. A 409 after a lost answer therefore says that the file has arrived. */
 async function putFile(options: SendOptions, { url, headers, file, signal }: FilePlace): Promise<void> {
   const isStream = file instanceof ReadableStream;
-  // Fetch sends a stream only with this, which its types don't know.
-  const duplex = isStream ? { duplex: 'half' as const } : {};
   let answersLost = 0;
   const attempt = async () => {
-    const request = new Request(url, { method: 'PUT', headers, body: file, signal: signal ?? null, ...duplex });
+    // Fetch sends a stream only with `duplex`, which its types don't know.
+    const init = { method: 'PUT', headers, body: file, signal, duplex: 'half' } as RequestInit;
+    const request = new Request(url, init);
     try {
       return await attemptOnce(request, { ...options, timeoutMs: FILE_TIMEOUT_MS });
     } catch (error) {

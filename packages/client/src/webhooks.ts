@@ -30,29 +30,55 @@ type HeaderSource = Headers | Record<string, string | readonly string[] | undefi
  * @throws {WebhookSignatureError} that says what is wrong with it
  */
 async function unwrap(body: string | Uint8Array, headers: HeaderSource, secret: string): Promise<WebhookEvent> {
-  const id = header(headers, 'webhook-id');
-  const timestamp = header(headers, 'webhook-timestamp');
-  const signatures = header(headers, 'webhook-signature');
+  const id = header(headers, 'id');
+  const timestamp = header(headers, 'timestamp');
+  const signatures = header(headers, 'signature');
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE_SECONDS))
     throw new WebhookSignatureError('The webhook-timestamp is more than five minutes from the time here.');
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
-  const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
-  const bytes = fromBase64(secret.replace(/^whsec_/, ''));
-  if (!bytes) throw new TypeError('The secret is no `whsec_` and Base64.');
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
+  const key = await keyOf(secret);
   for (const each of signatures.split(' ')) {
     const [version, value] = each.split(',');
     const signature = version === 'v1' ? fromBase64(value ?? '') : undefined;
-    if (signature && (await crypto.subtle.verify('HMAC', key, signature, signed))) return JSON.parse(text);
+    if (signature && (await crypto.subtle.verify('HMAC', key, signature, signed(id, timestamp, text))))
+      return JSON.parse(text);
   }
   throw new WebhookSignatureError('No webhook-signature fits the body and the secret.');
 }
 
-/** Reads what the service sends to you. */
-export const webhooks = { unwrap };
+/** The headers that show who sent a webhook, and when. */
+export type WebhookHeaders = Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>;
 
-function header(headers: HeaderSource, name: string): string {
+/**
+ * Signs a body as the service does, for the tests of a receiver. Returns the headers that `unwrap` takes with it.
+ *
+ * @param secret the endpoint's, `whsec_…`
+ * @param of the event's ID, and when it is sent: a random one, and now, by default
+ */
+async function sign(body: string, secret: string, of: { id?: string; at?: Date } = {}): Promise<WebhookHeaders> {
+  const { id = `evt_${crypto.randomUUID()}`, at = new Date() } = of;
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const signature = await crypto.subtle.sign('HMAC', await keyOf(secret), signed(id, timestamp, body));
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${btoa(String.fromCharCode(...new Uint8Array(signature)))}`,
+  };
+}
+
+/** Reads what the service sends to you, and signs what a test sends in its place. */
+export const webhooks = { unwrap, sign };
+
+const signed = (id: string, timestamp: string, body: string) => new TextEncoder().encode(`${id}.${timestamp}.${body}`);
+
+function keyOf(secret: string): Promise<CryptoKey> {
+  const bytes = fromBase64(secret.replace(/^whsec_/, ''));
+  if (!bytes) throw new TypeError('The secret is no `whsec_` and Base64.');
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+}
+
+function header(headers: HeaderSource, last: string): string {
+  const name = `webhook-${last}`;
   const value = headers instanceof Headers ? headers.get(name) : headers[name];
   if (typeof value !== 'string' || value === '') throw new WebhookSignatureError(`The request has no ${name}.`);
   return value;

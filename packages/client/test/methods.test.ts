@@ -67,7 +67,7 @@ test('a POST that takes an Idempotency-Key has one of its own, the same in every
   await client.batches.start(batch);
   await client.batches.start(batch, { idempotencyKey: 'mine' });
   const [first, second, third, fourth] = received.map(({ headers }) => headers['idempotency-key']);
-  expect(first).toMatch(/^[0-9a-f]{32}$/);
+  expect(first).toMatch(/^\d+(-\d+){3}$/);
   expect(second).toBe(first);
   expect(third).not.toBe(first);
   expect(fourth).toBe('mine');
@@ -130,6 +130,37 @@ test('the whole answer can be had too', async () => {
   const { data, response } = await client.workspace.get().withResponse();
   expect(data).toEqual({ id: 'ws_1' });
   expect(response.headers.get('X-Request-Id')).toBe('req-1');
+});
+
+test('the answer alone has a body that nobody has read, and rejects where the service refused', async () => {
+  const refused = json(404, { code: 'not_found', error: 'No.' });
+  const { client } = await standIn(json(200, { success: true, data: { id: 'cmp_1' } }, { ETag: '"7"' }), refused);
+  const asked = client.campaigns.get('cmp_1');
+  const response = await asked.asResponse();
+  expect(await response.json()).toEqual({ success: true, data: { id: 'cmp_1' } });
+  expect(response.headers.get('ETag')).toBe('"7"');
+  expect(await asked).toEqual({ id: 'cmp_1' });
+  await expect(client.campaigns.get('cmp_2').asResponse()).rejects.toBeInstanceOf(NotFoundError);
+});
+
+test('a client with other options has the rest of the first one, and its middleware', async () => {
+  const { client, received, url } = await standIn(json(503, {}, { 'Retry-After': '0' }));
+  const mark = (name: string) => ({
+    onRequest: ({ request }: { request: Request }) => request.headers.append('X-Mark', name),
+  });
+  const [kept, ejected] = [mark('kept'), mark('ejected')];
+  client.use(kept, ejected);
+  client.eject(ejected);
+  const hasty = client.withOptions({ maxRetries: 0 });
+  client.use(mark('later'));
+  await expect(hasty.workspace.get()).rejects.toBeInstanceOf(UnexpectedAnswerError);
+  expect(received).toHaveLength(1);
+  expect(received[0]!.headers).toMatchObject({ 'x-api-key': 'tl_test_key', 'x-mark': 'kept' });
+  const other = hasty.withOptions({ apiKey: 'tl_test_other', baseUrl: `${url}/v1/` });
+  await other.GET('/v1/workspace');
+  expect(received[1]!.headers).toMatchObject({ 'x-api-key': 'tl_test_other', 'x-mark': 'kept' });
+  await client.workspace.get().catch(() => undefined);
+  expect(received.slice(2).map(({ headers }) => headers['x-mark'])).toEqual(Array(3).fill('kept, later'));
 });
 
 test('debug tells of every attempt, and nothing secret', async () => {

@@ -17,6 +17,8 @@ export async function typesHold(error: TrunklineError) {
   const { data, response } = await client.contactLists.get(id).withResponse();
   expectTypeOf(data.name).toEqualTypeOf<string>();
   expectTypeOf(response).toEqualTypeOf<Response>();
+  expectTypeOf(await client.contactLists.get(id).asResponse()).toEqualTypeOf<Response>();
+  expectTypeOf(client.withOptions({ timeoutMs: 1 })).toEqualTypeOf<typeof client>();
   for await (const each of client.campaigns.list()) expectTypeOf(each.id).toEqualTypeOf<string>();
   for await (const page of client.contactLists.list({ order: 'asc' }).pages()) {
     expectTypeOf(page.totalCount).toEqualTypeOf<number>();

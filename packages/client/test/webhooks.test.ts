@@ -43,6 +43,17 @@ test.each([
   expect(error.message).toMatch(message);
 });
 
+test('what it signs for a test is taken by itself and by another library, and refused once it is old', async () => {
+  const at = new Date();
+  expect(await webhooks.sign(body, secret, { id: 'evt_1', at })).toEqual(signed(at));
+  const headers = await webhooks.sign(body, secret);
+  expect(headers['webhook-id']).toMatch(/^evt_./);
+  expect(await webhooks.unwrap(body, headers, secret)).toEqual(JSON.parse(body));
+  expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
+  const old = await webhooks.sign(body, secret, { at: minutes(-6) });
+  await expect(webhooks.unwrap(body, old, secret)).rejects.toBeInstanceOf(WebhookSignatureError);
+});
+
 test('a secret that is none is the mistake of who runs the server', async () => {
   await expect(webhooks.unwrap(body, signed(), 'whsec_%')).rejects.toBeInstanceOf(TypeError);
 });

@@ -346,45 +346,46 @@ export interface Methods {
 }
 
 /**
- * Of each group what its paths begin with after /v1, and then its operations: the method's name and a colon, where it
- * isn't the usual one, its verb (Get, Post, pUt, pAtch, Delete), how its arguments are sent (body, files, query, listing,
- * stream; k: it takes an Idempotency-Key), and the rest of its path, where * is an argument.
+ * Of each group what its paths begin with after /v1, where + is the group's name, and then its operations: the method's
+ * name and a colon, if it isn't the usual one, its verb (Get, Post, pUt, pAtch, Delete), how its arguments are sent (body,
+ * files, query, listing, stream; k: it takes an Idempotency-Key), and the rest of its path, where * is an argument, and ^
+ * goes up by one part. ! is all that is usual: Gl Pbk G* Ab* D*.
  */
 export const methods: { [Group in keyof Methods]: string } = {
   doNotCall:
-    '/calls/do-not-call Gl add:Pb remove:Dq/*',
+    '/calls+ Gl add:Pb remove:Dq*',
   contactLists:
-    '/calls/contact-lists Gl Pbk G/* Ab/* D/* listEntries:Gl/*/entries addEntries:Pbk/*/entries getEntry:G/*/entries/* updateEntry:Ab/*/entries/* removeEntry:D/*/entries/* listUploads:Gl/*/uploads createUpload:Pbk/*/uploads getUpload:G/*/uploads/* previewUpload:G/*/uploads/*/preview streamUploadEvents:Gs/*/uploads/*/events confirmUpload:P/*/uploads/*/confirm',
+    '/calls+ ! Gl*/entries addEntries:Pbk*/entries getEntry:G*/entries* updateEntry:Ab*/entries* removeEntry:D*/entries* Gl*/uploads createUpload:Pbk*/uploads getUpload:G*/uploads* previewUpload:G*/uploads*/preview streamUploadEvents:Gs*/uploads*/events confirmUpload:P*/uploads*/confirm',
   phoneNumbers:
-    '/telephony list:Gl/phone-numbers searchAvailable:Gq/available-phone-numbers Pbk/phone-numbers/buy import:Pbk/phone-numbers/import/manual get:G/phone-numbers/* update:Ab/phone-numbers/* release:D/phone-numbers/* startTestCall:Pbk/phone-numbers/*/test-call getTestCall:G/test-calls/*',
+    '/telephony+ Gl searchAvailable:Gq^/available-phone-numbers Pbk/buy import:Pbk/import/manual G* Ab* release:D* startTestCall:Pbk*/test-call getTestCall:G^/test-calls*',
   trunks:
-    '/telephony/trunks Gl Pbk G/* Ab/* D/* G/*/validate P/*/pause P/*/resume',
+    '/telephony+ ! G*/validate P*/pause P*/resume',
   workspace:
-    '/workspace get:G update:Ab P/pause-dialing P/resume-dialing Pk/rotate-inbound-secret',
+    '+ get:G update:Ab P/pause-dialing P/resume-dialing Pk/rotate-inbound-secret',
   knowledgeBases:
-    '/knowledge-bases Gl Pbk G/* Ab/* D/* addDocuments:Pfk/*/documents getDocument:G/*/documents/* deleteDocument:D/*/documents/* Pb/*/search',
+    '+ ! addDocuments:Pfk*/documents getDocument:G*/documents* deleteDocument:D*/documents* Pb*/search',
   campaigns:
-    '/calls/campaigns Gl Pbk G/* Ab/* D/* Pq/*/start P/*/pause P/*/resume P/*/stop P/*/unschedule P/*/cancel Pb/*/preview listContacts:Gl/*/contacts getStats:G/*/stats streamEvents:Gs/*/events',
+    '/calls+ ! Pq*/start P*/pause P*/resume P*/stop P*/unschedule P*/cancel Pb*/preview Gl*/contacts getStats:G*/stats streamEvents:Gs*/events',
   calls:
-    '/calls getStatistics:Gq/statistics G/* P/*/end getSip:G/*/sip deleteRecording:D/*/recording recordResult:Pb/*/result Gl Pbk',
+    '+ getStatistics:Gq/statistics G* P*/end getSip:G*/sip deleteRecording:D*/recording recordResult:Pb*/result Gl Pbk',
   exports:
-    '/exports Gl Pbk G/* D/*',
+    '+ Gl Pbk G* D*',
   erasures:
-    '/erasures Gl Pbk G/*',
+    '+ Gl Pbk G*',
   numberPools:
-    '/number-pools Gl Pbk G/* Ab/* D/* listMembers:Gl/*/members moveMember:Pb/*/members/move G/*/validate-trunks',
+    '+ ! Gl*/members moveMember:Pb*/members/move G*/validate-trunks',
   apiKeys:
-    ' list:Gl/api-keys create:Pbk/api-keys revoke:D/api-keys/* createStreamToken:Pbk/stream-tokens',
+    '+ Gl Pbk revoke:D* createStreamToken:Pbk^/stream-tokens',
   auditLog:
-    '/audit-log Gl',
+    '+ Gl',
   workflows:
-    '/workflows Gl Pbk G/* replaceDraft:Ub/* D/* P/*/publish listVersions:Gl/*/versions startRun:Pb/*/run listRuns:Gl/*/runs wakeRuns:Pb/*/runs/wake getRun:G/*/runs/* streamRunEvents:Gs/*/runs/*/events cancelRun:P/*/runs/*/cancel',
+    '+ Gl Pbk G* replaceDraft:Ub* D* P*/publish Gl*/versions startRun:Pb*/run Gl*/runs wakeRuns:Pb*/runs/wake getRun:G*/runs* streamRunEvents:Gs*/runs*/events cancelRun:P*/runs*/cancel',
   workflowRuns:
-    '/workflow-runs listRuns:Gl getRun:G/* streamRunEvents:Gs/*/events cancelRun:P/*/cancel',
+    '+ listRuns:Gl getRun:G* streamRunEvents:Gs*/events cancelRun:P*/cancel',
   agents:
-    '/agents Gl Pbk G/* Ab/* D/* P/*/test',
+    '+ ! P*/test',
   webhooks:
-    '/webhooks Gl Pbk G/* Ab/* D/* Pk/*/rotate-secret P/*/test listDeliveries:Gl/*/deliveries replayDelivery:Pk/*/deliveries/*/replay',
+    '+ ! Pk*/rotate-secret P*/test Gl*/deliveries replayDelivery:Pk*/deliveries*/replay',
   batches:
-    '/calls/batch Gl start:Pbk G/* D/* listRecipients:Gl/*/recipients P/*/pause P/*/resume P/*/cancel',
+    '/calls/batch Gl start:Pbk G* D* Gl*/recipients P*/pause P*/resume P*/cancel',
 };

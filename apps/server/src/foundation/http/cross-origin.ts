@@ -4,7 +4,7 @@ import { Exchange } from './exchange.ts';
 /** What scripts of other origins may send and read, besides what every one may. */
 const SENT = [
   ...['X-API-Key', 'Content-Type', 'Idempotency-Key', 'Concurrency-Key', 'Cooldown-Minutes', 'Last-Event-ID'],
-  ...['X-Client-Request-Id', 'X-Request-Id', 'If-Match'],
+  ...['X-Client-Request-Id', 'X-Request-Id', 'X-Retry-Count', 'If-Match'],
 ].join(', ');
 const READ = [
   ...['X-Request-Id', 'X-Client-Request-Id', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'x-should-retry'],

@@ -67,6 +67,7 @@ describe('scripts of other origins', () => {
     const read = (await fetch(`${server.url}/v1/calls`, { headers: { Origin: origin } })).headers
       .get('access-control-expose-headers')!
       .toLowerCase();
+    expect(sent).toContain('X-Retry-Count');
     const parameters = operationsOf(forValidator(loadContract())).flatMap((operation) => operation.parameters);
     for (const { name, in: place } of parameters) if (place === 'header') expect(sent).toContain(name);
     const nameOf: Record<string, string> = { ShouldRetry: 'x-should-retry' };
