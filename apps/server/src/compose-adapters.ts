@@ -167,13 +167,18 @@ async function tlsOf({ sipTlsCertFile, sipTlsKeyFile, sipTlsCaFile }: Config) {
 }
 
 /** Probes trunks as the server does, from a port of its own; undefined where the simulator takes their calls. */
-export async function openProber(config: Config, trunkGuard: AddressGuard): Promise<OpenTrunkProber | undefined> {
+export async function openProber(
+  config: Config,
+  trunkGuard: AddressGuard,
+  database: Database,
+): Promise<OpenTrunkProber | undefined> {
   const { sipHost: host, sipPublicAddress: publicAddress, sipLocalNetworks: localNetworks = [] } = config;
   if (host === undefined) return undefined;
   const tls = await tlsOf(config);
   return openTrunkProber(
     { host, tls, localNetworks, ...(publicAddress !== undefined && { publicAddress }) },
     trunkGuard,
+    grantedAddresses(database, { isReadOnly: true }),
   );
 }
 

@@ -18,6 +18,7 @@ import { forValidator } from './foundation/http/validator-contract.ts';
 import { openLog } from './foundation/observe/log.ts';
 import { systemClock } from './foundation/values/clock.ts';
 import { isE164 } from './foundation/values/e164.ts';
+import { dropUnnamedGrants } from './lines/trunks/trunk-grants.ts';
 import { createKey } from './platform/api-keys/first-key.ts';
 import { openMigrated, type RunningServer, startServer } from './server.ts';
 
@@ -95,7 +96,7 @@ async function main(): Promise<void> {
     if (command === 'move-number') return print(await move(database, values));
     if (command.startsWith('trunks ')) return print(await trunks(database, command, values));
     const { name, workspace = 'Default' } = values;
-    print(`${await createKey(database, systemClock, { workspace, name, permissions })}\n`);
+    print(`${await createKey(database, systemClock, { workspace, name, permissions }, dropUnnamedGrants)}\n`);
   } finally {
     await database.close();
   }
@@ -157,10 +158,14 @@ async function trunks(
       await revokeTrunks(database, { workspace, address }, now);
       return `${address} is not ${workspace}'s to call any more. Trunks of it that name it are paused in a moment, and nothing more is sent there.\n`;
     }
-    const ips = await grantTrunks(database, { workspace, address, byName }, now);
-    const where = byName ? '' : ` It alone may call ${ips.join(', ')}.`;
-    const note = ips.length > 0 ? where : ' It leads nowhere now: where it leads later is noted then.';
-    return `${workspace} may call ${address}.${note}\n`;
+    const { addresses, fault, taken } = await grantTrunks(database, { workspace, address, byName }, now);
+    const lines = [`${workspace} may call ${address}.`];
+    if (fault !== undefined) {
+      process.exitCode = 1;
+      lines.push(`But it leads nowhere now: ${fault} Look how it is written. Where it leads later is noted then.`);
+    } else if (!byName) lines[0] += ` It alone may call ${addresses.join(', ')}.`;
+    for (const before of taken) lines.push(`It was ${before} till now, by where its calls went.`);
+    return lines.map((line) => `${line}\n`).join('');
   } catch (error) {
     throw error instanceof CommandRefused ? new ConfigError(error.message) : error;
   }

@@ -3,9 +3,9 @@ import { locate, systemRandom, systemResolver, TransportError } from '@trunkline
 import { sql } from 'kysely';
 import { type Database, type EngineTx, forWorkspace } from '../foundation/database/database.ts';
 import { toId } from '../foundation/values/ids.ts';
-import { claimAddresses } from '../lines/trunks/granted-addresses.ts';
+import { claimAddresses, isGivenUp } from '../lines/trunks/granted-addresses.ts';
 import type { TrunkRow } from '../lines/trunks/trunk.ts';
-import { hostOf, sharing } from '../lines/trunks/trunk-grants.ts';
+import { hostOf, plainNetwork, sharing } from '../lines/trunks/trunk-grants.ts';
 import { CommandRefused, workspaceNamed } from './workspace-named.ts';
 
 /** What an operator grants. */
@@ -18,37 +18,47 @@ export interface TrunkGrant {
   byName: boolean;
 }
 
-/** Where a host leads, as IP addresses; none if it leads nowhere now. */
+/** What came of a grant. */
+export interface Granted {
+  /** Where it leads now. */
+  addresses: string[];
+  /** Why that is nowhere. */
+  fault?: string;
+  /** Whose the address was by where calls went alone: each workspace, and its grant. */
+  taken: string[];
+}
+
+/** Where a host leads, as IP addresses. Rejects with a `TransportError` if it leads nowhere now. @param host with a port, or without */
 export type Addresses = (host: string) => Promise<string[]>;
 
 /**
  * Grants an address to a workspace: its trunks may call there, and be called from there. Unless it is by name, no other
  * workspace may from then on, under any name. Throws `CommandRefused`.
  * @param addresses as the DNS tells
- * @returns where it leads now
  */
 export async function grantTrunks(
   database: Database,
   { workspace, address: wanted, byName }: TrunkGrant,
   now: Date,
   addresses: Addresses = addressesOf,
-): Promise<string[]> {
+): Promise<Granted> {
   const address = readAddress(wanted);
-  const ips = isNetwork(address) ? [] : await addresses(address);
+  const { ips, fault } = isNetwork(address) ? { ips: [] } : await whereTo(address + (portOf(wanted) ?? ''), addresses);
   return database.inEngine(async (tx) => {
     // One operator after the other, and none beside a trunk that is being made.
     await sql`select from installation for update`.execute(tx.db);
     const workspaceId = await workspaceNamed(tx, workspace);
     if (!byName) await refuseByName(tx, workspaceId, address);
+    const taken = byName ? [] : await takeLearnt(tx, workspaceId, address);
     await refuseTaken(tx, { workspaceId, address, byName, ips });
     await sql`
-      insert into trunk_grants (workspace_id, address, by_name, created_at)
-      values (${workspaceId}, ${address}, ${byName}, ${now})
-      on conflict (workspace_id, address) do update set by_name = excluded.by_name`.execute(tx.db);
-    await claimAddresses(tx, ips, { workspaceId, address });
+      insert into trunk_grants (workspace_id, address, by_name, by_operator, created_at)
+      values (${workspaceId}, ${address}, ${byName}, true, ${now})
+      on conflict (workspace_id, address) do update set by_name = excluded.by_name, by_operator = true`.execute(tx.db);
+    await claimAddresses(tx, ips, { workspaceId, address }, true);
     await shareNumbersOf(tx, workspaceId);
     await checkAtOnce(tx, workspaceId, now);
-    return isNetwork(address) ? [address] : ips;
+    return { addresses: isNetwork(address) ? [address] : ips, ...(fault !== undefined && { fault }), taken };
   });
 }
 
@@ -76,7 +86,7 @@ export async function listGrants(database: Database): Promise<string[]> {
     sql<{ id: string; workspace: string; address: string; by_name: boolean; ips: string[] }>`
       select w.id, w.name as workspace, g.address, g.by_name, array_remove(array_agg(host(a.ip) order by a.ip), null) as ips
       from trunk_grants g join workspaces w on w.id = g.workspace_id
-      left join trunk_grant_addresses a on a.workspace_id = g.workspace_id and a.address = g.address
+      left join trunk_grant_addresses a on a.workspace_id = g.workspace_id and a.address = g.address and ${isGivenUp} is not true
       group by w.id, w.name, g.address, g.by_name order by w.name, g.address`.execute(db),
   );
   return rows.map(({ id, workspace, address, by_name, ips }) => {
@@ -92,10 +102,11 @@ function readAddress(text: string): string {
   const [base = '', bits, ...rest] = text.trim().toLowerCase().split('/');
   const family = isIP(base);
   if (family !== 0 && rest.length === 0) {
-    if (bits === undefined) return base;
-    if (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)) return `${base}/${bits}`;
+    if (bits === undefined) return plainNetwork(base);
+    if (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)) return plainNetwork(`${base}/${bits}`);
   }
   const host = hostOf(text.trim());
+  if (bits === undefined && isIP(host) !== 0) return host;
   if (bits === undefined && /^([a-z0-9-]+\.)*(?!\d+$)[a-z0-9-]+$/.test(host)) return host;
   throw new CommandRefused('--address must be a host such as sip.carrier.example, an IP address, or a network.');
 }
@@ -123,7 +134,7 @@ async function refuseTaken(tx: EngineTx, { workspaceId, address, byName, ips }: 
       select workspace_id, address, null::inet as ip from trunk_grants
       where address = ${address} and not (by_name and ${byName})
       union all select workspace_id, address, ip from trunk_grant_addresses join networks on ip && wanted
-        join trunk_grants using (workspace_id, address) where not (by_name and ${byName})
+        join trunk_grants using (workspace_id, address) where not (by_name and ${byName}) and ${isGivenUp} is not true
       union all select workspace_id, address, wanted from trunk_grants join networks on true
       where not by_name and case when address ~ ${IPV4} or address ~ ':' then address::inet && wanted else false end)
     select w.name as workspace, h.address, host(h.ip) as ip from held h join workspaces w on w.id = h.workspace_id
@@ -176,15 +187,38 @@ async function checkAtOnce(tx: EngineTx, workspaceId: string, now: Date): Promis
     where workspace_id = ${workspaceId} and (status = 'active' or reason = 'not_granted')`.execute(tx.db);
 }
 
+/** The port that stands behind a host, with its colon. */
+const portOf = (wanted: string) => /:\d+(?=;|$)/.exec(wanted.trim())?.[0];
+
+async function whereTo(host: string, addresses: Addresses): Promise<{ ips: string[]; fault?: string }> {
+  try {
+    return { ips: await addresses(host) };
+  } catch (error) {
+    if (error instanceof TransportError) return { ips: [], fault: error.message };
+    throw error;
+  }
+}
+
+/**
+ * What is granted as an address is no longer that of others, as far as only their calls led there. Answers whose it was. A name
+ * takes nothing so: where it leads is up to whoever has it.
+ */
+async function takeLearnt({ db }: EngineTx, workspaceId: string, address: string): Promise<string[]> {
+  if (isIP(address) === 0) return [];
+  const { rows } = await sql<{ workspace: string; address: string }>`
+    delete from trunk_grant_addresses a using workspaces w, trunk_grants g
+    where a.ip = ${address}::inet and a.seen_at is not null and a.workspace_id <> ${workspaceId} and w.id = a.workspace_id
+      and g.workspace_id = a.workspace_id and g.address = a.address and not g.by_name
+    returning w.name as workspace, a.address`.execute(db);
+  return rows.map((row) => `${row.workspace}'s (${row.address})`);
+}
+
 /** Over each transport: the records of SRV differ. */
 async function addressesOf(host: string): Promise<string[]> {
-  const located = await Promise.all(
-    (['udp', 'tcp', 'tls'] as const).map((transport) =>
-      locate(`sip:${host}`, transport, systemResolver, systemRandom).catch((error) => {
-        if (error instanceof TransportError) return [];
-        throw error;
-      }),
-    ),
+  const located = await Promise.allSettled(
+    (['udp', 'tcp', 'tls'] as const).map((transport) => locate(`sip:${host}`, transport, systemResolver, systemRandom)),
   );
-  return [...new Set(located.flat().map(({ address }) => address))];
+  const targets = located.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  if (targets.length === 0) throw (located[0] as PromiseRejectedResult).reason;
+  return [...new Set(targets.map(({ address }) => plainNetwork(address)))];
 }

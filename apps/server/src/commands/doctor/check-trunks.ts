@@ -28,7 +28,7 @@ const faults: Record<CheckReason, string> = {
 
 /** Looks whether SIP can be opened, and asks each trunk as a server's check does. */
 export async function checkTrunks(config: Config, opened: Opened): Promise<Finding[]> {
-  const prober = await openProber(config, opened.trunkGuard).catch((error: Error) => error);
+  const prober = await openProber(config, opened.trunkGuard, opened.database).catch((error: Error) => error);
   if (prober === undefined)
     return [note('sip', 'SIP_HOST is not set: the simulator takes the calls of trunks, and no phone rings.')];
   if (prober instanceof Error) {

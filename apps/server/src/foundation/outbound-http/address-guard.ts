@@ -129,6 +129,9 @@ export function isReserved(address: string): boolean {
   return !public6.check(address, 'ipv6') || reserved6.check(address, 'ipv6');
 }
 
+/** An address, or the IPv4 address that stands in it. */
+export const plainAddress = (address: string): string => (isIPv6(address) && embedded4(address)) || address;
+
 /** The IPv4 address in `::ffff:0:0/96` (mapped, RFC 4291) or `64:ff9b::/96` (NAT64, RFC 6052). */
 function embedded4(address: string): string | undefined {
   const canonical = URL.parse(`http://[${address}]`)?.hostname.slice(1, -1);

@@ -114,7 +114,9 @@ async function keepVerdict(deps: TrunkDeps, probed: TrunkRow, { valid, reason }:
     const now = deps.clock.now();
     const row = await lockTrunk(tx, probed.id);
     if (!row || !isReachedAlike(row, probed)) return;
-    const checked = { checked_at: now, due_at: new Date(now.getTime() + CHECK_AGAIN_MS) };
+    // What was to be checked meanwhile, as after a revoke, still is.
+    const isAsked = row.due_at?.getTime() !== probed.due_at?.getTime();
+    const checked = { checked_at: now, due_at: isAsked ? row.due_at : new Date(now.getTime() + CHECK_AGAIN_MS) };
     const revised = { ...checked, message: null, status_since: now, revision: row.revision + 1, updated_at: now };
     const judges = row.status === 'active' || endsByCheck(row.reason);
     if (judges && valid && row.status === 'paused') {

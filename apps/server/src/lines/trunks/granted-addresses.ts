@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { type Networks, parseNetworks } from '@trunkline/sip';
 import { sql } from 'kysely';
 import type { Database, Tx } from '../../foundation/database/database.ts';
-import type { GrantedAddresses } from '../telephony/sip/signalling.ts';
+import type { GrantedAddresses } from '../telephony/sip/grant-targets.ts';
 import { coverage, covers } from './trunk-grants.ts';
 
 interface Grant {
@@ -17,17 +17,27 @@ interface Book {
   workspaces: Map<string, { grants: Grant[]; covers: (address: string) => boolean }>;
   /** Networks that are one workspace's alone. */
   closed: { workspaceId: string; networks: Networks }[];
-  /** The grant of the host that led to an address first. */
-  owners: Map<string, Omit<Grant, 'address'>>;
+  /** The grant of the host that led to an address first; `isStale` if that should be noted again. */
+  owners: Map<string, Grant & { isStale: boolean }>;
   /** Grants of which no more addresses are noted. */
   full: Set<string>;
+}
+
+export interface GrantedAddressesOptions {
+  /** Milliseconds of a clock that only goes forward. */
+  now: () => number;
+  /** Nothing is noted. */
+  isReadOnly: boolean;
 }
 
 /** For so long what is granted is not read again, in milliseconds. */
 const KEPT_MS = 5000;
 
 /** On a server with one workspace all. What is granted is kept for some seconds; an address is claimed before it is called first. */
-export function grantedAddresses(database: Database, now: () => number = () => performance.now()): GrantedAddresses {
+export function grantedAddresses(
+  database: Database,
+  { now = () => performance.now(), isReadOnly = false }: Partial<GrantedAddressesOptions> = {},
+): GrantedAddresses {
   let book: Promise<Book> | undefined;
   let readAt = 0;
   const read = () => {
@@ -55,8 +65,16 @@ export function grantedAddresses(database: Database, now: () => number = () => p
     const isTaken = (address: string) =>
       known.closed.some((each) => each.workspaceId !== workspaceId && each.networks.has(address));
     const unclaimed = addresses.filter((address) => !known.owners.has(address) && !isOwn(address) && !isTaken(address));
-    if (grant && unclaimed.length > 0 && !known.full.has(keyOf(grant))) {
-      await database.inEngine((tx) => claimAddresses(tx, unclaimed, grant));
+    const stale = addresses.filter((address) => {
+      const owner = known.owners.get(address);
+      return owner?.isStale && owner.workspaceId === workspaceId;
+    });
+    const claims = grant && unclaimed.length > 0 && !known.full.has(keyOf(grant));
+    if (!isReadOnly && (claims || (grant && stale.length > 0))) {
+      await database.inEngine(async (tx) => {
+        await seeAddresses(tx, stale, workspaceId);
+        if (claims) await claimAddresses(tx, unclaimed, grant);
+      });
       known = await read();
     }
     if (!known.isStrict) return addresses;
@@ -75,19 +93,38 @@ const keyOf = ({ workspaceId, address }: Pick<Grant, 'workspaceId' | 'address'>)
 /** A name may lead elsewhere each minute; of so many addresses it is noted. */
 const MOST_ADDRESSES = 256;
 
-/** Notes that a granted host leads to addresses, as far as no other did before: whose they are then hangs on that grant. */
+/** What only calls led to is given up if none has for so many days. */
+const LEARNT_DAYS = 30;
+/** Whether a row of `trunk_grant_addresses` is given up. */
+export const isGivenUp = sql<boolean>`seen_at < clock_timestamp() - make_interval(days => ${LEARNT_DAYS})`;
+
+/**
+ * Notes that a granted host leads to addresses, as far as no other did before: whose they are then hangs on that grant.
+ * @param isGranting as the operator grants it: it is not given up then
+ */
 export async function claimAddresses(
   { db }: Tx,
   ips: readonly string[],
   { workspaceId, address }: Pick<Grant, 'workspaceId' | 'address'>,
+  isGranting = false,
 ): Promise<void> {
+  await sql`delete from trunk_grant_addresses where ${isGivenUp}`.execute(db);
   await sql`
-    insert into trunk_grant_addresses (ip, workspace_id, address)
-    select distinct ip, workspace_id, address from trunk_grants g cross join unnest(${ips}::inet[]) as ip
+    insert into trunk_grant_addresses as a (ip, workspace_id, address, seen_at)
+    select distinct ip, workspace_id, address, case when not ${isGranting} then clock_timestamp() end
+    from trunk_grants g cross join unnest(${ips}::inet[]) as ip
     where workspace_id = ${workspaceId} and address = ${address}
       and (select count(*) from trunk_grant_addresses a
         where a.workspace_id = g.workspace_id and a.address = g.address) < ${MOST_ADDRESSES}
-    order by ip on conflict do nothing`.execute(db);
+    order by ip on conflict (ip) do update set address = excluded.address, seen_at = null
+    where ${isGranting} and a.seen_at is not null and a.workspace_id = excluded.workspace_id`.execute(db);
+}
+
+/** Notes that addresses of a workspace, which calls led to, are still led to. */
+async function seeAddresses({ db }: Tx, ips: readonly string[], workspaceId: string): Promise<void> {
+  await sql`
+    update trunk_grant_addresses set seen_at = clock_timestamp()
+    where ip = any(${ips}::inet[]) and workspace_id = ${workspaceId} and seen_at is not null`.execute(db);
 }
 
 async function readBook({ db }: Tx): Promise<Book> {
@@ -96,9 +133,11 @@ async function readBook({ db }: Tx): Promise<Book> {
   const isStrict = installation.rows[0]!.since !== null;
   const grants = await sql<Grant>`
     select workspace_id as "workspaceId", address, by_name as "byName" from trunk_grants`.execute(db);
-  const owners = await sql<{ ip: string } & Grant>`
-    select host(ip) as ip, workspace_id as "workspaceId", address, by_name as "byName"
-    from trunk_grant_addresses join trunk_grants using (workspace_id, address)`.execute(db);
+  const owners = await sql<{ ip: string } & Grant & { isStale: boolean }>`
+    select host(ip) as ip, workspace_id as "workspaceId", address, by_name as "byName",
+      coalesce(seen_at < clock_timestamp() - interval '1 day', false) as "isStale"
+    from trunk_grant_addresses join trunk_grants using (workspace_id, address)
+    where ${isGivenUp} is not true`.execute(db);
   const book: Book = { isStrict, workspaces: new Map(), closed: [], owners: new Map(), full: new Set() };
   for (const grant of grants.rows) {
     const { workspaceId, address, byName } = grant;

@@ -6,6 +6,7 @@ test.each([
   ['sips:carrier.example.;transport=tls', 'carrier.example'],
   ['[2001:DB8::1]:5061', '2001:db8::1'],
   ['203.0.113.5:5080', '203.0.113.5'],
+  ['[64:ff9b::CB00:7105]:5060', '203.0.113.5'],
 ])('the host of %s is %s', (uri, host) => expect(hostOf(uri)).toBe(host));
 
 test.each([

@@ -3,6 +3,7 @@ import { parseNetworks } from '@trunkline/sip';
 import { sql } from 'kysely';
 import type { Database, EngineTx, WorkspaceTx } from '../../foundation/database/database.ts';
 import { isUniqueViolation } from '../../foundation/database/errors.ts';
+import { plainAddress } from '../../foundation/outbound-http/address-guard.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { type ErrorDetail, refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import type { TrunkRow } from './trunk.ts';
@@ -13,7 +14,15 @@ export type Named = Pick<TrunkRow, 'termination_url' | 'outbound_proxy' | 'ip_al
 /** The host of a trunk's address as grants name it: in lower case, an IPv6 address without its brackets. */
 export function hostOf(uri: string): string {
   const [, ipv6, name = ''] = /^(?:sips?:)?(?:\[([^\]]*)\]|([^:;]*))/i.exec(uri) ?? [];
-  return (ipv6 ?? name).toLowerCase().replace(/\.$/, '');
+  return plainNetwork((ipv6 ?? name).toLowerCase().replace(/\.$/, ''));
+}
+
+/** An address or a network, or the IPv4 one that stands in it. */
+export function plainNetwork(text: string): string {
+  const [address = '', bits] = text.split('/');
+  const plain = plainAddress(address);
+  if (bits === undefined || plain === address) return plain === address ? text : plain;
+  return Number(bits) < 96 ? text : `${plain}/${Number(bits) - 96}`;
 }
 
 /** Whether a grant of a host, an address or a network holds for a host, an address or a network. */
@@ -41,13 +50,16 @@ export function coverage(grants: readonly string[]): (wanted: string) => boolean
 
 /** What of a trunk none of some grants covers: where it stands in the trunk, and the address. */
 export function ungranted(trunk: Named, isCovered: (wanted: string) => boolean): { field: string; address: string }[] {
-  const { termination_url, outbound_proxy, ip_allowlist } = trunk;
-  const named = [
+  return namedBy(trunk).filter(({ address }) => !isCovered(address));
+}
+
+/** What a trunk names, and where that stands in it. */
+function namedBy({ termination_url, outbound_proxy, ip_allowlist }: Named): { field: string; address: string }[] {
+  return [
     { field: 'terminationUrl', address: hostOf(termination_url) },
     ...(outbound_proxy ? [{ field: 'outboundProxy', address: hostOf(outbound_proxy) }] : []),
-    ...ip_allowlist.map((entry, at) => ({ field: `ipAllowlist/${at}`, address: entry.toLowerCase() })),
+    ...ip_allowlist.map((entry, at) => ({ field: `ipAllowlist/${at}`, address: plainNetwork(entry.toLowerCase()) })),
   ];
-  return named.filter(({ address }) => !isCovered(address));
 }
 
 /** Whether changes of a trunk change what it names. */
@@ -125,7 +137,12 @@ export async function judgeNamed(
   const { rows: installation } = await sql<{ since: Date | null }>`
     select trunks_granted_since as since from installation for share`.execute(tx.db);
   if (installation[0]!.since === null) {
-    const rows = missing.map(({ address }) => ({ workspace_id: tx.workspaceId, address, created_at: now }));
+    const rows = missing.map(({ address }) => ({
+      workspace_id: tx.workspaceId,
+      address,
+      by_operator: false,
+      created_at: now,
+    }));
     const distinct = [...new Map(rows.map((row) => [row.address, row])).values()];
     await tx.db
       .insertInto('trunk_grants')
@@ -143,6 +160,13 @@ export async function judgeNamed(
 
 const askFor = (address: string, workspaceId: string) =>
   `is not granted to this workspace. Ask the operator of the server to run: trunkline-server trunks grant --workspace ${toId('ws', workspaceId)} --address ${address}`;
+
+/** Takes back what trunks of the only workspace have named, and no longer do: as a second one is made. */
+export async function dropUnnamedGrants({ db }: EngineTx): Promise<void> {
+  const { rows } = await sql<Named>`select termination_url, outbound_proxy, ip_allowlist from trunks`.execute(db);
+  const named = rows.flatMap((trunk) => namedBy(trunk).map(({ address }) => address));
+  await sql`delete from trunk_grants where not by_operator and address <> all(${named}::text[])`.execute(db);
+}
 
 /** What is granted to each workspace; undefined if no address needs a grant. */
 export async function allGrants({

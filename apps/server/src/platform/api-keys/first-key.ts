@@ -38,19 +38,32 @@ export interface KeyRequest {
   permissions: readonly string[];
 }
 
-/** Makes a key, as `trunkline-server keys create` does. Returns it; it can't be read again. */
-export function createKey(database: Database, clock: Clock, request: KeyRequest): Promise<string> {
+/**
+ * Makes a key, as `trunkline-server keys create` does. Returns it; it can't be read again.
+ * @param onSecond what is done as the second workspace is made
+ */
+export function createKey(
+  database: Database,
+  clock: Clock,
+  request: KeyRequest,
+  onSecond?: (tx: EngineTx) => Promise<void>,
+): Promise<string> {
   return database.inEngine(async (tx) => {
     await sql`select pg_advisory_xact_lock(${FIRST_KEY_LOCK})`.execute(tx.db);
     const key = newKey();
     const now = clock.now();
-    const workspaceId = await workspaceOf(tx, request.workspace, now);
+    const workspaceId = await workspaceOf(tx, request.workspace, now, onSecond);
     await insertKey(tx, { workspaceId, id: newUuid(), key, name: request.name, permissions: request.permissions, now });
     return key;
   });
 }
 
-async function workspaceOf(tx: EngineTx, name: string, now: Date): Promise<string> {
+async function workspaceOf(
+  tx: EngineTx,
+  name: string,
+  now: Date,
+  onSecond?: (tx: EngineTx) => Promise<void>,
+): Promise<string> {
   const found = await tx.db.selectFrom('workspaces').select('id').where('name', '=', name).executeTakeFirst();
   if (found) return found.id;
   const id = newUuid();
@@ -59,8 +72,9 @@ async function workspaceOf(tx: EngineTx, name: string, now: Date): Promise<strin
     .values({ id, name, ...defaultQuietHours, created_at: now, updated_at: now })
     .execute();
   // From the second workspace on, the operator says who may call which carrier.
-  await sql`
+  const { numAffectedRows } = await sql`
     update installation set trunks_granted_since = ${now}
     where trunks_granted_since is null and (select count(*) from workspaces) > 1`.execute(tx.db);
+  if (numAffectedRows) await onSecond?.(tx);
   return id;
 }

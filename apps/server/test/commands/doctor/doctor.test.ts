@@ -233,6 +233,17 @@ test('SIP that can not be opened is told; each trunk is asked', async () => {
   expect(found).toEqual(mends('trunk', 'locked.example.com. has a password that can not be decrypted'));
   expect(found).toEqual(mends('trunk', 'braked.example.com. was paused since calls failed .forbidden.'));
   expect(found).toMatch(/^note {2}trunk +trk_\w+ \(stopped.example.com\) was paused on request/m);
+
+  const grant = (workspace_id: string, address: string) =>
+    server.database.inEngine(({ db }) =>
+      db.insertInto('trunk_grants').values({ workspace_id, address, created_at: new Date() }).execute(),
+    );
+  await trunk(`localhost:${carrier.port}`);
+  await grant(workspace, 'localhost');
+  await grant(await seedWorkspace(server.database), '127.0.0.1');
+  await server.database.inEngine(({ db }) => sql`update installation set trunks_granted_since = now()`.execute(db));
+  const again = await examined({ sipHost: '127.0.0.1', sipAllowedAddresses: addresses('127.0.0.1') });
+  expect(again).toEqual(mends('trunk', 'localhost:\\d+. has an address that is not granted to its workspace'));
   await carrier.stop();
 });
 

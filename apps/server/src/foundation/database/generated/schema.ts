@@ -582,12 +582,14 @@ export interface Schema {
     ip: string;
     workspace_id: string;
     address: string;
+    seen_at: Date | null;
   };
   trunk_grants: {
     workspace_id: string;
     address: string;
     by_name: Generated<boolean>;
     created_at: Date;
+    by_operator: Generated<boolean>;
   };
   trunk_health: {
     workspace_id: string;

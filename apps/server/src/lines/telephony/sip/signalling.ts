@@ -4,7 +4,6 @@ import {
   createUserAgent,
   type IncomingCall,
   parseUri,
-  plainAddress,
   type Target,
   type TlsOptions,
   type UserAgent,
@@ -13,6 +12,7 @@ import {
 import type { Logger } from 'pino';
 import type { HostGuard } from '../../../foundation/outbound-http/url-fault.ts';
 import type { CallMessages } from './call-messages.ts';
+import { type GrantedAddresses, grantTargets } from './grant-targets.ts';
 import { type InboundDirectory, type InboundPeers, watchInboundPeers } from './inbound-peers.ts';
 import { createNumberLookups, type NumberLookups } from './number-lookups.ts';
 import { type RegisteredTrunks, type Registrar, startRegistrar } from './registrar.ts';
@@ -32,18 +32,6 @@ export interface SipSettings {
   /** How often targets of trunks are asked by OPTIONS. */
   optionsSeconds: number;
 }
-
-/**
- * Picks those of the addresses of a host that a workspace may reach.
- * @param workspaceId UUID
- * @param host of a URI: a name, or an IP address; undefined within a call, where only what is another's is left out
- * @param addresses where it leads
- */
-export type GrantedAddresses = (
-  workspaceId: string,
-  host: string | undefined,
-  addresses: string[],
-) => Promise<string[]>;
 
 /** With whom SIP is spoken. */
 export interface SignallingOptions {
@@ -105,12 +93,7 @@ export class Signalling {
       tls,
       localNetworks,
       ...trunkNames,
-      async grant(workspaceId, host, targets) {
-        // An IPv4 address is the same one within an IPv6 address.
-        const all = targets.map(({ address }) => plainAddress(address));
-        const open = new Set(await granted(workspaceId, host, all));
-        return targets.filter(({ address }) => open.has(plainAddress(address)));
-      },
+      grant: grantTargets(granted),
       ...(publicAddress !== undefined && { publicAddress }),
       mayConnect: (address) => this.#named.has(address) || trunkGuard.isOpenHost(address),
       isKnown: (address) => this.#peers?.knows(address) === true,

@@ -1,6 +1,7 @@
 import { createUserAgent, parseUri, type TlsOptions } from '@trunkline/sip';
 import type { HostGuard } from '../../../foundation/outbound-http/url-fault.ts';
 import type { TrunkProber } from '../trunk-prober.ts';
+import { type GrantedAddresses, grantTargets } from './grant-targets.ts';
 import { probeTrunk } from './probe-trunk.ts';
 import { trunkAddress } from './trunk-address.ts';
 
@@ -13,10 +14,17 @@ export interface OpenTrunkProber extends TrunkProber {
 export async function openTrunkProber(
   settings: { host: string; tls: TlsOptions; publicAddress?: string; localNetworks: readonly string[] },
   trunkGuard: HostGuard,
+  granted: GrantedAddresses,
 ): Promise<OpenTrunkProber> {
   const named = new Set<string>();
   const mayConnect = (address: string) => named.has(address) || trunkGuard.isOpenHost(address);
-  const userAgent = await createUserAgent({ ...settings, port: 0, mayConnect, admit: () => 'ignore' });
+  const userAgent = await createUserAgent({
+    ...settings,
+    port: 0,
+    mayConnect,
+    admit: () => 'ignore',
+    grant: grantTargets(granted),
+  });
   return {
     probeTrunk: async (trunk) => {
       const { host, uri, transport, outboundProxy } = trunkAddress(trunk);
