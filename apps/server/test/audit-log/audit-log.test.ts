@@ -25,7 +25,8 @@ test('the log is a page, newest first', async () => {
   }
   const { items, ...page } = await list({ perPage: 2 });
   const nextCursor = expect.any(String);
-  expect(page).toEqual({ page: 1, perPage: 2, totalCount: 3, nextCursor, column: 'created_at', order: 'desc' });
+  const asked = { column: 'created_at', order: 'desc', searchText: '' };
+  expect(page).toEqual({ page: 1, perPage: 2, totalCount: 3, nextCursor, ...asked });
   expect(items.map(({ resourceId }) => resourceId)).toEqual(['+14155550103', '+14155550102']);
   expect(await resources({ perPage: 2, page: 2 })).toEqual(['+14155550101']);
   expect(await resources({ order: 'asc', perPage: 1 })).toEqual(['+14155550101']);

@@ -2843,7 +2843,7 @@ export interface components {
          */
         PageOrder: ("asc" | "desc") | (string & Record<never, never>);
         /**
-         * @description The search that the page answers; absent where there was none.
+         * @description The search that the page answers, as it was asked; empty if there was none.
          * @example berlin
          */
         SearchText: string;
@@ -7624,7 +7624,7 @@ export interface components {
          */
         WorkflowRunStatusInput: "queued" | "running" | "waiting_call" | "waiting_schedule" | "waiting_automation" | "blocked" | "completed" | "failed" | "cancelled";
         /**
-         * @description Why a run or a step failed, or what a blocked run lacks.
+         * @description Why a run or a step failed, or what a blocked run lacks. Its keys are free; these two are always there.
          * @example {
          *       "code": "template_key_missing",
          *       "message": "The context has no value for crm.body.tier.",
@@ -7638,6 +7638,8 @@ export interface components {
             message: string;
             /** @description The node that it happened at. */
             nodeId?: components["schemas"]["WorkflowNodeId"];
+        } & {
+            [key: string]: unknown;
         };
         /**
          * @description Where a step stands. `completed`, `failed` and `cancelled` are final.
@@ -10140,10 +10142,10 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description The column that the page is ordered by.
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
                  * @example phone_number
                  */
-                column?: "phone_number" | "created_at";
+                column?: "phone_number" | "created_at" | "createdAt";
                 /**
                  * @description Direction of the order.
                  * @example desc

@@ -93,7 +93,7 @@ export async function entryPage(tx: WorkspaceTx, list: ListRow, query: PageQuery
   const direction = sql.raw(query.order);
   const { searchText } = query;
   const searched = ['entry.name', "'+' || entry.phone_number::text"];
-  const matches = searchText === undefined ? sql`` : sql`and ${containsAny(searched, searchText)}`;
+  const matches = searchText ? sql`and ${containsAny(searched, searchText)}` : sql``;
   const uploads = sql`
     select id, processed_at from contact_list_uploads
     where workspace_id = ${tx.workspaceId} and list_id = ${list.id} and status = 'processed'`;
@@ -110,11 +110,10 @@ export async function entryPage(tx: WorkspaceTx, list: ListRow, query: PageQuery
     ) entry
     order by upload.processed_at ${direction}, upload.id ${direction}, entry.row_number ${direction}
     limit ${limit} offset ${offset}`;
-  const count =
-    searchText === undefined
-      ? sql`${list.total_entries}::bigint`
-      : sql`(select coalesce(sum(found.count), 0)::bigint
-        from (${uploads}) upload cross join lateral (select count(*) as count ${entriesOfUpload}) found)`;
+  const count = searchText
+    ? sql`(select coalesce(sum(found.count), 0)::bigint
+        from (${uploads}) upload cross join lateral (select count(*) as count ${entriesOfUpload}) found)`
+    : sql`${list.total_entries}::bigint`;
   const endOf = (row: EntryRow) => [row.processed_at, row.upload, row.row_number];
   const found = await countedPage(tx, query, count, page, endOf);
   return { ...found, rows: found.rows.map((row) => shapeEntry(row, list.columns)) };

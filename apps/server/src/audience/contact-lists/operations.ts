@@ -1,5 +1,6 @@
 import { pageAnswer, pageOf } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
+import { sentAs } from '../../foundation/values/as-sent.ts';
 import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing, refuse } from '../../foundation/values/service-error.ts';
@@ -51,7 +52,7 @@ export function contactListOperations(deps: ContactListDeps) {
       const { name, fileName = 'contacts.csv', type = 'contacts', defaultCountry } = body;
       refuse(countryFaults(defaultCountry, '/body/defaultCountry'));
       const { phoneColumn, doNotCallColumns } = body;
-      const wanted = { name, fileName, type, defaultCountry, phoneColumn, doNotCallColumns };
+      const wanted = sentAs({ name, fileName, type, defaultCountry, phoneColumn, doNotCallColumns }, body);
       const key = headers['Idempotency-Key'];
       const { made, replayed } = await createList(deps, context.workspaceId, wanted, auditOf(context), key);
       const { list, upload, signed } = made;

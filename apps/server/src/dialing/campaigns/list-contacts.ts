@@ -76,7 +76,7 @@ export async function contactPage(
         from calls where workspace_id = ${tx.workspaceId} and owner_id = c.id) as k
       join contact_lists l on l.workspace_id = c.workspace_id and l.id = c.list_id
       order by c.id ${direction}`,
-    ...(reason === undefined && query.searchText === undefined && { totalCount: countOf(campaign, states) }),
+    ...(reason === undefined && !query.searchText && { totalCount: countOf(campaign, states) }),
   });
   const explain = contactExplainer(situation, now);
   const contacts = found.rows.map((row): CampaignContact => {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
+import { digestAsSent } from '../values/as-sent.ts';
 import { type IdPrefix, toId } from '../values/ids.ts';
 import { inChunks, MOST_AT_ONCE } from '../values/in-chunks.ts';
 import { ServiceError } from '../values/service-error.ts';
@@ -118,14 +119,8 @@ export async function findIdempotencyKey(
   throw found;
 }
 
-/** The same whatever the order of keys: a client may have kept its request where that is lost, such as in a `jsonb`. */
-export const fingerprintOf = (request: object): string =>
-  `\\x${hash('sha256', JSON.stringify(request, withSortedKeys))}`;
-
-const withSortedKeys = (_key: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value;
+/** What tells a request from others, whatever the order of its keys and the defaults of today. */
+export const fingerprintOf = (request: object): string => `\\x${digestAsSent(request)}`;
 
 /** As servers before 0.2.0 took it, whose keys are forgotten a day after the last of them has stopped. */
 const oldFingerprintOf = (request: object): string => `\\x${hash('sha256', JSON.stringify(request))}`;

@@ -8,6 +8,7 @@ export interface PageQuery {
   page: number;
   perPage: number;
   order: 'asc' | 'desc';
+  /** Empty or absent where nothing is looked for. */
   searchText?: string | undefined;
   /** Where the page before ended: what its last row holds in the columns of the order. */
   after?: readonly unknown[] | undefined;
@@ -82,7 +83,7 @@ export interface Listing<R> {
 export async function readPage<R>(tx: WorkspaceTx, query: PageQuery, listing: Listing<R>): Promise<Page<R>> {
   const { columns = sql`*`, from, where, search, order, around = (rows) => sql<R>`${rows}`, totalCount } = listing;
   const { searchText } = query;
-  const conditions = [...where, searchText !== undefined && containsAny(search, searchText)];
+  const conditions = [...where, !!searchText && containsAny(search, searchText)];
   const found = sql`from ${from} where ${sql.join(
     conditions.filter((each) => each !== false),
     sql` and `,

@@ -19,7 +19,7 @@ export function phoneNumberOperations(deps: PhoneNumberDeps) {
   const { database } = deps;
   return {
     listPhoneNumbers: async ({ query }, { workspaceId }) => {
-      const { column = 'created_at' } = query;
+      const column = query.column === 'phone_number' ? query.column : ('created_at' as const);
       const page = { ...pageOf(query), column };
       const found = await database.inSnapshot(workspaceId, (tx) => listNumbers(tx, page));
       return { status: 200, body: { ...pageAnswer(page, found, presentNumber), column } };

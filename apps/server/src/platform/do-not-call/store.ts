@@ -136,7 +136,7 @@ export async function listDoNotCall(tx: WorkspaceTx, page: PageQuery): Promise<P
   const { limit, offset } = pageRows(page);
   const direction = sql.raw(page.order === 'asc' ? 'asc' : 'desc');
   const { searchText } = page;
-  const matching = searchText === undefined ? sql`true` : containsAny(["'+' || phone_number"], searchText);
+  const matching = searchText ? containsAny(["'+' || phone_number"], searchText) : sql`true`;
   const uploads = await readDoNotCallUploads(tx);
   const entries = sql<DoNotCallRow & { source: string }>`
     select * from (

@@ -155,6 +155,7 @@ describe('what is asked', () => {
       column: 'created_at',
       order: 'desc',
       includeTotal: false,
+      searchText: '',
     });
   });
 
@@ -178,10 +179,10 @@ describe('what is asked', () => {
     expect(listDoNotCall.mock.lastCall?.[0].query).toMatchObject({ searchText: 'a:b/c,d@e' });
   });
 
-  test('what browsers and advertisements add is not looked at, and what was left empty is not there', async () => {
+  test('what browsers and advertisements add is not looked at, and what was left empty is as if it were not there', async () => {
     const added = '?_=1763802000&cb=9&utm_source=mail&utm_campaign=a&utm_campaign=b&gclid=x&fbclid=y&page=&searchText=';
     expect((await edge.send('GET', list + added)).status).toBe(200);
-    const asked = { page: 1, perPage: 20, column: 'created_at', order: 'desc', includeTotal: false };
+    const asked = { page: 1, perPage: 20, column: 'created_at', order: 'desc', includeTotal: false, searchText: '' };
     expect(listDoNotCall.mock.lastCall?.[0].query).toEqual(asked);
     for (const name of ['__', 'cbx', 'utm', 'utmsource', 'xgclid', 'perPage', 'cursor']) {
       const { status, body } = await edge.send('GET', `${list}?${name}=`);
