@@ -81,7 +81,7 @@ export function handlersOf(
     }),
     ...callStatisticsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
     ...exportOperations({ ...features.exports, calls }),
-    ...erasureOperations({ database, clock }),
+    ...erasureOperations({ database, clock, secrets }),
     ...workflowOperations({ database, agents, clock, jobs: services.jobs }),
     ...workspaceOperations({
       database,

@@ -3,7 +3,7 @@ import { createClient } from '@trunkline/client';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadContract } from '../../src/foundation/http/app.ts';
-import { operationsOf } from '../../src/foundation/http/contract.ts';
+import { operationsOf, resolve, type Schema } from '../../src/foundation/http/contract.ts';
 import { forValidator } from '../../src/foundation/http/validator-contract.ts';
 import { fromId, toId } from '../../src/foundation/values/ids.ts';
 import { chances } from '../chances.ts';
@@ -52,7 +52,8 @@ interface Making {
   showsSecret?: true;
 }
 
-const operations = operationsOf(forValidator(loadContract())).filter(({ method }) => method === 'POST');
+const document = forValidator(loadContract());
+const operations = operationsOf(document).filter(({ method }) => method === 'POST');
 const takesKey = ({ parameters }: (typeof operations)[number]) =>
   parameters.some(({ name }) => name === 'Idempotency-Key');
 
@@ -220,6 +221,19 @@ function identityOf(answer: unknown): string[] {
   });
 }
 
+/** What the contract fills in where a body says nothing. */
+function defaultsOf({ operation, body }: Making): Record<string, unknown> {
+  const { body: asked } = operations.find(({ id }) => id === operation)!;
+  const whole = (schema: Schema) => resolve(document, schema);
+  const shapes = asked?.schema ? [asked.schema, ...(whole(asked.schema).oneOf ?? [])].map(whole) : [];
+  const shape = shapes.find(({ required = [], properties }) => properties && required.every((name) => name in body!));
+  const filled = Object.entries(shape?.properties ?? {}).map(([name, property]) => [
+    name,
+    (property as { default?: unknown }).default ?? (whole(property) as { default?: unknown }).default,
+  ]);
+  return Object.fromEntries(filled.filter(([, value]) => value !== undefined));
+}
+
 const keyOf = ({ operation }: Making) => `lost answers of ${operation}`;
 
 async function countsOf({ database }: TestServer): Promise<Record<string, number>> {
@@ -299,6 +313,38 @@ describe('requests whose answers get lost', () => {
     }
   });
 
+  test('are told apart as they were sent, not as the defaults fill them in', async () => {
+    const [{ client }] = servers;
+    const withDefaults = makings.flatMap((making) => {
+      const defaults = defaultsOf(making);
+      const left = Object.entries(defaults).filter(([name]) => !(name in (making.body ?? {})));
+      return left.length > 0 ? [{ ...making, body: { ...making.body, ...Object.fromEntries(left) } }] : [];
+    });
+    expect(withDefaults.map(({ operation }) => operation).sort()).toEqual([
+      ...['createAgent', 'createCall', 'createCampaign', 'createContactList', 'createTrunk', 'startBatch'],
+    ]);
+    for (const making of withDefaults) {
+      const { path, body, operation } = making;
+      const params = { header: { 'Idempotency-Key': keyOf(making) } };
+      const { error } = await client.POST(path as never, { params, body } as never);
+      expect.soft({ operation, error }).toMatchObject({ operation, error: { code: 'idempotency_key_reused' } });
+    }
+  });
+
+  test('are answered as at first, whatever their list says by now', async () => {
+    const [{ client, database }] = servers;
+    const id = (await client.POST('/v1/calls/contact-lists', { body: { name: 'National' } })).data!.id;
+    const params = { path: { id }, header: { 'Idempotency-Key': 'national' } };
+    const body = { entries: [{ phoneNumber: '(415) 555-0123' }, { phoneNumber: '+14155550124' }] };
+    const send = () => client.POST('/v1/calls/contact-lists/{id}/entries', { params, body });
+    const { data } = await send();
+    expect(data).toMatchObject({ added: 1, rejected: [{ index: 0, code: 'default_country_needed' }] });
+    await database.inEngine(({ db }) =>
+      sql`update contact_lists set default_country = 'US' where id = ${fromId(id)}`.execute(db),
+    );
+    expect((await send()).data).toEqual(data);
+  });
+
   test('are answered to another API key, if the answer shows no secret', async () => {
     const [, { url, client }] = servers;
     const body = { name: 'Other', permissions: ['*' as const] };
@@ -326,7 +372,10 @@ describe('requests whose answers get lost', () => {
         where answer is not null`.execute(db),
     );
     expect(rows.map(({ operation }) => operation)).toEqual(
-      expect.arrayContaining(makings.filter(({ showsSecret }) => showsSecret).map(({ operation }) => operation)),
+      expect.arrayContaining([
+        'createErasure',
+        ...makings.filter(({ showsSecret }) => showsSecret).map(({ operation }) => operation),
+      ]),
     );
     for (const { answer, fingerprint } of rows) expect([answer.slice(0, 3), fingerprint]).toEqual(['v1.', '']);
   });

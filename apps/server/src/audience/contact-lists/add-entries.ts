@@ -11,7 +11,7 @@ import { audit } from '../../platform/journal/record.ts';
 import { countEntries } from './confirm-upload.ts';
 import type { ContactListDeps } from './deps.ts';
 import { newValues } from './entry-store.ts';
-import { judgeEntries, type NewEntry } from './judge-entries.ts';
+import { type EntryTerms, judgeEntries, type NewEntry } from './judge-entries.ts';
 import type { ListRow } from './list.ts';
 import type { CalleeWord, Consent } from './reading/callee-word.ts';
 import { appendColumns, lockList, MOST_LIST_COLUMNS, noteWords, readyUploads } from './store.ts';
@@ -45,10 +45,12 @@ export async function addEntries(
     : undefined;
   const answer = await database.inWorkspace(workspaceId, async (tx) => {
     const list = await lockOwnList(tx, listId);
-    const terms = { defaultCountry: list.default_country ?? undefined, limits };
-    const { entries, rejected } = judgeEntries(sent, terms);
-    forbidden = list.type === 'dnd' ? entries.map((entry) => entry.phoneNumber) : [];
+    // By these the request is read again too: what was rejected holds data of people, and isn't kept.
+    const terms: EntryTerms = { defaultCountry: list.default_country ?? undefined, limits };
+    let judged: ReturnType<typeof judgeEntries> | undefined;
     const add = async (): Promise<Counts> => {
+      judged = judgeEntries(sent, terms);
+      const { entries } = judged;
       if (entries.length === 0) return { added: 0, updated: 0, totalEntries: list.total_entries };
       const rows = await rowsOf(tx, listId, entries);
       const updated = await updateEntries(tx, listId, rows);
@@ -59,18 +61,26 @@ export async function addEntries(
       await audit(tx, auditOf('contact_list.entries_added', 'contact_list', toId('list', listId)), now);
       return { added: fresh.length, updated: updated.size, totalEntries: list.total_entries + fresh.length };
     };
-    // What is rejected follows from the request, so that no text of it need be kept.
-    const { made, replayed } = await answerOnce(
+    const { made, replayed } = await answerOnce<First, First>(
       tx,
       named,
-      add,
-      (counts) => counts,
-      async (kept) => kept,
+      async () => ({ counts: await add(), terms }),
+      (first) => first,
+      async (first) => first,
     );
-    return { made: { ...made, rejected }, replayed };
+    const { entries, rejected } = judged ?? judgeEntries(sent, made.terms);
+    // A first answer that didn't come may have told nobody.
+    forbidden = list.type === 'dnd' ? entries.map((entry) => entry.phoneNumber) : [];
+    return { made: { ...made.counts, rejected }, replayed };
   });
   if (forbidden.length > 0) await tellOptOuts(guard, workspaceId, forbidden, { at: clock.now(), since });
   return answer;
+}
+
+/** What is kept of a first request, for its answer. */
+interface First {
+  counts: Counts;
+  terms: EntryTerms;
 }
 
 type Counts = Omit<components['schemas']['ContactListEntriesAdded'], 'rejected'>;

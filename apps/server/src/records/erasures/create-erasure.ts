@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
-import { type Made, makeOnce } from '../../foundation/database/idempotency-keys.ts';
+import type { Made } from '../../foundation/database/idempotency-keys.ts';
+import { answerOnce } from '../../foundation/database/kept-answers.ts';
+import type { Secrets } from '../../foundation/database/secrets.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
 import { isOwnNumber } from '../../lines/phone-numbers/own-number.ts';
@@ -10,6 +12,11 @@ import type { ErasureDeps } from './deps.ts';
 import { isOnACall } from './erase-calls.ts';
 import type { ErasureRow } from './erasure.ts';
 import { findErasure } from './store.ts';
+
+/** What asking for an erasure works with. */
+export interface CreateErasureDeps extends Pick<ErasureDeps, 'database' | 'clock'> {
+  secrets: Secrets;
+}
 
 /** Erasures of a workspace that may be under way. */
 const MOST_RUNNING = 100;
@@ -21,15 +28,16 @@ const MOST_RUNNING = 100;
  *   `idempotency_key_reused`
  */
 export async function createErasure(
-  { database, clock }: Pick<ErasureDeps, 'database' | 'clock'>,
+  { database, clock, secrets }: CreateErasureDeps,
   workspaceId: string,
   number: number,
   idempotencyKey: string | undefined,
   auditOf: AuditOf,
 ): Promise<Made<ErasureRow>> {
   const [id, now] = [newUuid(), clock.now()];
+  // All numbers can be hashed in no time, so that the hash of this one is kept sealed.
   const named = idempotencyKey
-    ? { operation: 'createErasure', key: idempotencyKey, request: { number }, resourceId: id, now }
+    ? { operation: 'createErasure', key: idempotencyKey, request: { number }, resourceId: id, now, secrets }
     : undefined;
   const make = async (tx: WorkspaceTx) => {
     await refuse(tx, number);
@@ -43,11 +51,12 @@ export async function createErasure(
     return existing(findErasure(tx, workspaceId, id));
   };
   return database.inWorkspace(workspaceId, (tx) =>
-    makeOnce(
+    answerOnce<ErasureRow, null>(
       tx,
       named,
       () => make(tx),
-      (made) => existing(findErasure(tx, workspaceId, made)),
+      () => null,
+      (_nothing, made) => existing(findErasure(tx, workspaceId, made)),
     ),
   );
 }

@@ -63,7 +63,7 @@ export async function addDocuments(
       coming.counted(content, () => new ServiceError('limit_reached', storageFull(storage)));
     // The files of a request that is sent again are there already: these are only compared with them.
     const keep = isRepeated
-      ? (_id: string, content: AsyncIterable<Uint8Array>) => drain(content)
+      ? (_id: string, content: AsyncIterable<Uint8Array>) => drain(content, deps.maxBytes)
       : (id: string, content: AsyncIterable<Uint8Array>) => put(deps, workspaceId, id, counted(content));
     for await (const file of files) await take(file, stored, keep);
     if (stored.length === 0) throw refusal('must hold at least one file');
@@ -96,9 +96,16 @@ async function take(
   await keep(file.id, measured(content, file));
 }
 
-async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const _chunk of content);
+async function drain(content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+  }
 }
+
+const tooLarge = (maxBytes: number) =>
+  new ServiceError('payload_too_large', `A file is larger than ${maxBytes / 1_000_000} MB.`);
 
 async function put(
   { database, objects, maxBytes }: KnowledgeBaseDeps,
@@ -111,7 +118,7 @@ async function put(
     await objects.put(fileKey(id), content, maxBytes);
   } catch (error) {
     if (!(error instanceof ObjectTooLarge)) throw error;
-    throw new ServiceError('payload_too_large', `A file is larger than ${maxBytes / 1_000_000} MB.`);
+    throw tooLarge(maxBytes);
   }
 }
 

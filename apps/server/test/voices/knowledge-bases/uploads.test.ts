@@ -57,6 +57,14 @@ test('all files are taken or none', async () => {
   await onlyKept([kept!]);
 });
 
+test('a file that is sent again is read no further than one may be long', async () => {
+  const kbId = await createBase(server);
+  const named = { 'Idempotency-Key': 'again' };
+  expect((await sendFiles(server, kbId, formOf({ 'a.txt': 'small' }), named)).status).toBe(201);
+  const large = await sendFiles(server, kbId, formOf({ 'a.txt': 'x'.repeat(1_000_001) }), named);
+  expect(await answerTo(large)).toEqual([413, 'payload_too_large', 'A file is larger than 1 MB.']);
+});
+
 test('a body that holds no list of files is refused', async () => {
   const kbId = await createBase(server);
   const sent = async (body: string | FormData, headers?: Record<string, string>) =>
