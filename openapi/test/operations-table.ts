@@ -15,12 +15,12 @@ GET /v1/telephony/test-calls/{roomId} getTestCall calls:read 200 404
 
 GET /v1/telephony/trunks listTrunks phone_numbers:read 200
 POST /v1/telephony/trunks createTrunk phone_numbers:write 201 409
-GET /v1/telephony/trunks/{id} getTrunk phone_numbers:read 200 404
-PATCH /v1/telephony/trunks/{id} updateTrunk phone_numbers:write 200 404 409
-DELETE /v1/telephony/trunks/{id} deleteTrunk phone_numbers:write 200 404 409
-GET /v1/telephony/trunks/{id}/validate validateTrunk phone_numbers:read 200 404
-POST /v1/telephony/trunks/{id}/pause pauseTrunk phone_numbers:write 200 404
-POST /v1/telephony/trunks/{id}/resume resumeTrunk phone_numbers:write 200 404
+GET /v1/telephony/trunks/{trunkId} getTrunk phone_numbers:read 200 404
+PATCH /v1/telephony/trunks/{trunkId} updateTrunk phone_numbers:write 200 404 409
+DELETE /v1/telephony/trunks/{trunkId} deleteTrunk phone_numbers:write 200 404 409
+GET /v1/telephony/trunks/{trunkId}/validate validateTrunk phone_numbers:read 200 404
+POST /v1/telephony/trunks/{trunkId}/pause pauseTrunk phone_numbers:write 200 404
+POST /v1/telephony/trunks/{trunkId}/resume resumeTrunk phone_numbers:write 200 404
 
 GET /v1/number-pools listNumberPools number_pools:read 200
 POST /v1/number-pools createNumberPool number_pools:write 201 404 409
@@ -96,7 +96,7 @@ POST /v1/calls/batch/{batchId}/resume resumeBatch calls:write 200 404 409
 POST /v1/calls/batch/{batchId}/cancel cancelBatch calls:write 200 404 409
 POST /v1/calls createCall calls:write 202 404 409
 GET /v1/calls listCalls calls:read 200
-GET /v1/calls/statistics getCallStatistics calls:read 200
+GET /v1/calls/stats getCallStats calls:read 200
 GET /v1/calls/{roomId} getCall calls:read 200 404
 POST /v1/calls/{roomId}/end endCall calls:write 200 404 409
 GET /v1/calls/{roomId}/sip getCallSip calls:read 200 404

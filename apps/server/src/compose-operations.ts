@@ -28,7 +28,7 @@ import { auditLogOperations } from './platform/journal/operations.ts';
 import { webhookOperations } from './platform/webhooks/operations.ts';
 import { workspaceOperations } from './platform/workspace/operations.ts';
 import { operatorLimits } from './platform/workspace/operator-limits.ts';
-import { callStatisticsOperations } from './records/call-statistics/operations.ts';
+import { callStatsOperations } from './records/call-statistics/operations.ts';
 import { erasureOperations } from './records/erasures/operations.ts';
 import { exportOperations } from './records/exports/operations.ts';
 import { agentOperations } from './voices/agents/operations.ts';
@@ -79,7 +79,7 @@ export function handlersOf(
       withdrawCallsTo,
       guard: restoreGuard,
     }),
-    ...callStatisticsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
+    ...callStatsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
     ...exportOperations({ ...features.exports, calls }),
     ...erasureOperations({ database, clock, secrets }),
     ...workflowOperations({ database, agents, clock, jobs: services.jobs }),

@@ -106,14 +106,15 @@ test('phone numbers', async () => {
 
 test('trunks', async () => {
   const trunks = '/v1/telephony/trunks';
+  const on = (trunkId: string) => ({ params: { path: { trunkId } } });
   const body = { terminationUrl: 'walked.ok.sim', username: 'u', password: 'a-trunks-passphrase' };
   secrets.push(body.password);
   const { id } = await step('createTrunk', 'trunk.created', walker.POST(trunks, { body }), idOf);
-  const changing = walker.PATCH(`${trunks}/{id}`, { ...at(id), body: { maxChannels: 3 } });
+  const changing = walker.PATCH(`${trunks}/{trunkId}`, { ...on(id), body: { maxChannels: 3 } });
   await step('updateTrunk', 'trunk.updated', changing, idOf);
-  await step('pauseTrunk', 'trunk.paused', walker.POST(`${trunks}/{id}/pause`, at(id)), idOf);
-  await step('resumeTrunk', 'trunk.resumed', walker.POST(`${trunks}/{id}/resume`, at(id)), idOf);
-  await step('deleteTrunk', 'trunk.deleted', walker.DELETE(`${trunks}/{id}`, at(id)), idOf);
+  await step('pauseTrunk', 'trunk.paused', walker.POST(`${trunks}/{trunkId}/pause`, on(id)), idOf);
+  await step('resumeTrunk', 'trunk.resumed', walker.POST(`${trunks}/{trunkId}/resume`, on(id)), idOf);
+  await step('deleteTrunk', 'trunk.deleted', walker.DELETE(`${trunks}/{trunkId}`, on(id)), idOf);
 });
 
 test('contact lists and the do-not-call list', async () => {

@@ -51,8 +51,8 @@ test('names of trunks whose name servers are dead have a share, and stop no trun
     await grantTrunks(server.database, { workspace: 'Quiet', address: host, byName: true }, new Date(), async () => []);
     const body = { terminationUrl: `${host}:${carrier.port}` };
     const { data: trunk } = await quiet.POST('/v1/telephony/trunks', { body });
-    const params = { path: { id: trunk!.id } };
-    const { data } = await quiet.GET('/v1/telephony/trunks/{id}/validate', { params });
+    const params = { path: { trunkId: trunk!.id } };
+    const { data } = await quiet.GET('/v1/telephony/trunks/{trunkId}/validate', { params });
     expect(data).toMatchObject({ valid: true, reachable: true });
   }
   expect(dns.asked).toContain('A carrier');

@@ -73,18 +73,18 @@ export interface TrunksMethods {
   list(query?: Query<'listTrunks'>, options?: RequestOptions): Listing<'listTrunks'>;
   /** Create a trunk. `POST /v1/telephony/trunks` */
   create(body: Body<'createTrunk'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createTrunk'>;
-  /** Read a trunk. `GET /v1/telephony/trunks/{id}` */
-  get(id: string, options?: RequestOptions): Answer<'getTrunk'>;
-  /** Update a trunk. `PATCH /v1/telephony/trunks/{id}` */
-  update(id: string, body: Body<'updateTrunk'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateTrunk'>;
-  /** Delete a trunk. `DELETE /v1/telephony/trunks/{id}` */
-  delete(id: string, options?: RequestOptions): Answer<'deleteTrunk'>;
-  /** Check a trunk. `GET /v1/telephony/trunks/{id}/validate` */
-  validate(id: string, options?: RequestOptions): Answer<'validateTrunk'>;
-  /** Pause a trunk. `POST /v1/telephony/trunks/{id}/pause` */
-  pause(id: string, options?: RequestOptions): Answer<'pauseTrunk'>;
-  /** Resume a trunk. `POST /v1/telephony/trunks/{id}/resume` */
-  resume(id: string, options?: RequestOptions): Answer<'resumeTrunk'>;
+  /** Read a trunk. `GET /v1/telephony/trunks/{trunkId}` */
+  get(trunkId: string, options?: RequestOptions): Answer<'getTrunk'>;
+  /** Update a trunk. `PATCH /v1/telephony/trunks/{trunkId}` */
+  update(trunkId: string, body: Body<'updateTrunk'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateTrunk'>;
+  /** Delete a trunk. `DELETE /v1/telephony/trunks/{trunkId}` */
+  delete(trunkId: string, options?: RequestOptions): Answer<'deleteTrunk'>;
+  /** Check a trunk. `GET /v1/telephony/trunks/{trunkId}/validate` */
+  validate(trunkId: string, options?: RequestOptions): Answer<'validateTrunk'>;
+  /** Pause a trunk. `POST /v1/telephony/trunks/{trunkId}/pause` */
+  pause(trunkId: string, options?: RequestOptions): Answer<'pauseTrunk'>;
+  /** Resume a trunk. `POST /v1/telephony/trunks/{trunkId}/resume` */
+  resume(trunkId: string, options?: RequestOptions): Answer<'resumeTrunk'>;
 }
 
 export interface WorkspaceMethods {
@@ -155,8 +155,8 @@ export interface CampaignsMethods {
 }
 
 export interface CallsMethods {
-  /** Read figures of calls over time. `GET /v1/calls/statistics` */
-  getStatistics(query?: Query<'getCallStatistics'>, options?: RequestOptions): Answer<'getCallStatistics'>;
+  /** Read figures of calls over time. `GET /v1/calls/stats` */
+  getStats(query?: Query<'getCallStats'>, options?: RequestOptions): Answer<'getCallStats'>;
   /** Read a call. `GET /v1/calls/{roomId}` */
   get(roomId: string, options?: RequestOptions): Answer<'getCall'>;
   /** End a call. `POST /v1/calls/{roomId}/end` */
@@ -367,7 +367,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   campaigns:
     '/calls+ ! Pq*/start P*/pause P*/resume P*/stop P*/unschedule P*/cancel Pb*/preview Gl*/contacts getStats:G*/stats streamEvents:Gs*/events',
   calls:
-    '+ getStatistics:Gq/statistics G* P*/end getSip:G*/sip deleteRecording:D*/recording recordResult:Pb*/result Gl Pbk',
+    '+ getStats:Gq/stats G* P*/end getSip:G*/sip deleteRecording:D*/recording recordResult:Pb*/result Gl Pbk',
   exports:
     '+ Gl Pbk G* D*',
   erasures:

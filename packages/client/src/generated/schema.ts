@@ -539,7 +539,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/telephony/trunks/{id}": {
+    "/v1/telephony/trunks/{trunkId}": {
         parameters: {
             query?: never;
             header?: never;
@@ -548,7 +548,7 @@ export interface paths {
                  * @description The trunk's ID.
                  * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
                  */
-                id: components["schemas"]["TrunkId"];
+                trunkId: components["schemas"]["TrunkId"];
             };
             cookie?: never;
         };
@@ -573,7 +573,7 @@ export interface paths {
         patch: operations["updateTrunk"];
         trace?: never;
     };
-    "/v1/telephony/trunks/{id}/validate": {
+    "/v1/telephony/trunks/{trunkId}/validate": {
         parameters: {
             query?: never;
             header?: never;
@@ -582,7 +582,7 @@ export interface paths {
                  * @description The trunk's ID.
                  * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
                  */
-                id: components["schemas"]["TrunkId"];
+                trunkId: components["schemas"]["TrunkId"];
             };
             cookie?: never;
         };
@@ -599,7 +599,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/telephony/trunks/{id}/pause": {
+    "/v1/telephony/trunks/{trunkId}/pause": {
         parameters: {
             query?: never;
             header?: never;
@@ -608,7 +608,7 @@ export interface paths {
                  * @description The trunk's ID.
                  * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
                  */
-                id: components["schemas"]["TrunkId"];
+                trunkId: components["schemas"]["TrunkId"];
             };
             cookie?: never;
         };
@@ -625,7 +625,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/telephony/trunks/{id}/resume": {
+    "/v1/telephony/trunks/{trunkId}/resume": {
         parameters: {
             query?: never;
             header?: never;
@@ -634,7 +634,7 @@ export interface paths {
                  * @description The trunk's ID.
                  * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
                  */
-                id: components["schemas"]["TrunkId"];
+                trunkId: components["schemas"]["TrunkId"];
             };
             cookie?: never;
         };
@@ -1198,7 +1198,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/calls/statistics": {
+    "/v1/calls/stats": {
         parameters: {
             query?: never;
             header?: never;
@@ -1209,7 +1209,7 @@ export interface paths {
          * Read figures of calls over time
          * @description Counts the calls that were taken up in a time, by day, hour, agent, number or campaign. The time is at most 92 days, by hour at most 31. Live calls are counted too; they have no outcome yet; calls of `POST /v1/calls` that wait are not. One such request of a workspace is carried out at a time, and two more wait for a few seconds; others are answered 503.
          */
-        get: operations["getCallStatistics"];
+        get: operations["getCallStats"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1853,7 +1853,7 @@ export interface paths {
         };
         /**
          * List the runs of a workflow
-         * @description Every run of the workflow, newest first, without its steps. `searchText` looks into the concurrency keys.
+         * @description Every run of the workflow, newest first, without its steps. `searchText` looks into the concurrency keys. The same as `listRuns`, of one workflow.
          */
         get: operations["listWorkflowRuns"];
         put?: never;
@@ -1910,7 +1910,7 @@ export interface paths {
         };
         /**
          * Read a run
-         * @description The run as it is now, and what it did so far, step by step.
+         * @description The run as it is now, and what it did so far, step by step. The same as `getRun`, which needs no workflow.
          */
         get: operations["getWorkflowRun"];
         put?: never;
@@ -1941,7 +1941,7 @@ export interface paths {
         };
         /**
          * Follow a run
-         * @description A stream of server-sent events: the run at each new status. Without `Last-Event-ID` the first event is the current state. A comment line is sent every 15 seconds. The stream ends when the run has; a reconnect after that gets 204, which stops an EventSource.
+         * @description A stream of server-sent events: the run at each new status. Without `Last-Event-ID` the first event is the current state. A comment line is sent every 15 seconds. The stream ends when the run has; a reconnect after that gets 204, which stops an EventSource. The same as `streamRunEvents`, which needs no workflow.
          */
         get: operations["streamWorkflowRunEvents"];
         put?: never;
@@ -1974,7 +1974,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a run
-         * @description Stops an active run for good. Its live call is hung up, and the runs that it has started are cancelled too. A run that has ended is refused with `run_not_active`.
+         * @description Stops an active run for good. Its live call is hung up, and the runs that it has started are cancelled too. A run that has ended is refused with `run_not_active`. The same as `cancelRun`, which needs no workflow.
          */
         post: operations["cancelWorkflowRun"];
         delete?: never;
@@ -5487,7 +5487,7 @@ export interface components {
          * @description What calls are counted by. `day` and `hour` are those of `timezone`; `campaign` takes batches apart too.
          * @example day
          */
-        CallStatisticsGrouping: ("day" | "hour" | "agent" | "phone_number" | "campaign") | (string & Record<never, never>);
+        CallStatsGrouping: ("day" | "hour" | "agent" | "phone_number" | "campaign") | (string & Record<never, never>);
         /**
          * @description ISO 4217 code of the currency.
          * @example USD
@@ -5531,7 +5531,7 @@ export interface components {
             costs: components["schemas"]["CallCosts"][];
         };
         /** @description One day, hour, agent, number, campaign or batch. What an item is about stands in it; calls without any are in one that says nothing. */
-        CallStatisticsItem: {
+        CallStatsItem: {
             /** @description When the day or the hour begins. */
             startsAt?: components["schemas"]["Timestamp"];
             /** @description When the next one begins. */
@@ -5546,16 +5546,16 @@ export interface components {
             figures: components["schemas"]["CallFigures"];
         };
         /** @description Figures of the calls of a time. */
-        CallStatistics: {
+        CallStats: {
             /** @description The beginning of the time. Included. */
             from: components["schemas"]["Timestamp"];
             /** @description The end of the time. Not included. */
             to: components["schemas"]["Timestamp"];
             /** @description The time zone of days and hours. */
             timezone: components["schemas"]["TimeZone"];
-            groupBy: components["schemas"]["CallStatisticsGrouping"];
+            groupBy: components["schemas"]["CallStatsGrouping"];
             /** @description Days and hours in their order, those without a call left out; agents, numbers and campaigns by their calls, the 1,000 with the most. */
-            items: components["schemas"]["CallStatisticsItem"][];
+            items: components["schemas"]["CallStatsItem"][];
             /** @description All calls of the time that the filters leave. */
             total: components["schemas"]["CallFigures"];
         };
@@ -5852,7 +5852,7 @@ export interface components {
         };
         /** @description The recording is gone. */
         CallRecordingDeleted: {
-            roomId: components["schemas"]["RoomId"];
+            id: components["schemas"]["RoomId"];
             /**
              * @description Always true.
              * @constant
@@ -6636,6 +6636,15 @@ export interface components {
             token: string;
             /** @description Until when it opens the stream. One that is open goes on. */
             expiresAt: components["schemas"]["Timestamp"];
+        };
+        /** @description The token, wrapped. */
+        StreamTokenAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["StreamToken"];
         };
         /**
          * @description What was done, as the resource's type and what became of it.
@@ -8588,7 +8597,7 @@ export interface components {
         };
         /** @description The batch is gone. */
         BatchDeleted: {
-            batchId: components["schemas"]["BatchId"];
+            id: components["schemas"]["BatchId"];
             /**
              * @description Always true.
              * @constant
@@ -10690,7 +10699,7 @@ export interface operations {
                  * @description The trunk's ID.
                  * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
                  */
-                id: components["schemas"]["TrunkId"];
+                trunkId: components["schemas"]["TrunkId"];
             };
             cookie?: never;
         };
@@ -10725,7 +10734,7 @@ export interface operations {
                  * @description The trunk's ID.
                  * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
                  */
-                id: components["schemas"]["TrunkId"];
+                trunkId: components["schemas"]["TrunkId"];
             };
             cookie?: never;
         };
@@ -10776,7 +10785,7 @@ export interface operations {
                  * @description The trunk's ID.
                  * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
                  */
-                id: components["schemas"]["TrunkId"];
+                trunkId: components["schemas"]["TrunkId"];
             };
             cookie?: never;
         };
@@ -10831,7 +10840,7 @@ export interface operations {
                  * @description The trunk's ID.
                  * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
                  */
-                id: components["schemas"]["TrunkId"];
+                trunkId: components["schemas"]["TrunkId"];
             };
             cookie?: never;
         };
@@ -10865,7 +10874,7 @@ export interface operations {
                  * @description The trunk's ID.
                  * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
                  */
-                id: components["schemas"]["TrunkId"];
+                trunkId: components["schemas"]["TrunkId"];
             };
             cookie?: never;
         };
@@ -10900,7 +10909,7 @@ export interface operations {
                  * @description The trunk's ID.
                  * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
                  */
-                id: components["schemas"]["TrunkId"];
+                trunkId: components["schemas"]["TrunkId"];
             };
             cookie?: never;
         };
@@ -12283,7 +12292,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    getCallStatistics: {
+    getCallStats: {
         parameters: {
             query?: {
                 /**
@@ -12345,7 +12354,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallStatistics"];
+                    "application/json": components["schemas"]["CallStats"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -13645,7 +13654,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StreamToken"];
+                    "application/json": components["schemas"]["StreamTokenAnswer"];
                 };
             };
             400: components["responses"]["BadRequest"];

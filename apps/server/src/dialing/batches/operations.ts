@@ -53,7 +53,7 @@ export function batchOperations(deps: BatchDeps & { jobs: Jobs }) {
     deleteBatch: async ({ path: { batchId } }, context) => {
       const auditEntry = auditOf(context)('batch.deleted', 'batch', batchId);
       await deleteBatch(deps, context.workspaceId, fromId(batchId), auditEntry);
-      return { status: 200, body: { batchId, deleted: true } };
+      return { status: 200, body: { id: batchId, deleted: true } };
     },
     pauseBatch: ({ path }, context) => move(path.batchId, context, 'pause', 'paused'),
     resumeBatch: ({ path }, context) => move(path.batchId, context, 'resume', 'resumed'),

@@ -83,7 +83,7 @@ export function callOperations(deps: CallDeps) {
     deleteCallRecording: async ({ path }, context) => {
       const auditEntry = auditOf(context)('call.recording_deleted', 'call', path.roomId);
       await deleteRecording(deps, context.workspaceId, fromId(path.roomId), auditEntry);
-      return { status: 200, body: { roomId: path.roomId, deleted: true } };
+      return { status: 200, body: { id: path.roomId, deleted: true } };
     },
   } satisfies Partial<Handlers>;
 }

@@ -32,30 +32,30 @@ export function trunkOperations(deps: TrunkDeps) {
     },
 
     getTrunk: async ({ path }, { workspaceId }) => {
-      const row = await existing(database.inWorkspace(workspaceId, (tx) => findTrunk(tx, fromId(path.id))));
+      const row = await existing(database.inWorkspace(workspaceId, (tx) => findTrunk(tx, fromId(path.trunkId))));
       return shown(row);
     },
 
     updateTrunk: async ({ path, body, headers }, context) => {
       const { workspaceId } = context;
       const ifMatch = headers['If-Match'];
-      return shown(await updateTrunk(deps, workspaceId, fromId(path.id), body, auditOf(context), ifMatch));
+      return shown(await updateTrunk(deps, workspaceId, fromId(path.trunkId), body, auditOf(context), ifMatch));
     },
 
     deleteTrunk: async ({ path }, context) => {
-      await deleteTrunk(deps, context.workspaceId, fromId(path.id), auditOf(context));
-      return { status: 200, body: { id: path.id, deleted: true } };
+      await deleteTrunk(deps, context.workspaceId, fromId(path.trunkId), auditOf(context));
+      return { status: 200, body: { id: path.trunkId, deleted: true } };
     },
 
     validateTrunk: async ({ path }, { workspaceId }) => ({
       status: 200,
-      body: await validateTrunk(deps, workspaceId, fromId(path.id)),
+      body: await validateTrunk(deps, workspaceId, fromId(path.trunkId)),
     }),
 
     pauseTrunk: async ({ path }, context) =>
-      shown(await pauseTrunk(deps, context.workspaceId, fromId(path.id), auditOf(context))),
+      shown(await pauseTrunk(deps, context.workspaceId, fromId(path.trunkId), auditOf(context))),
 
     resumeTrunk: async ({ path }, context) =>
-      shown(await resumeTrunk(deps, context.workspaceId, fromId(path.id), auditOf(context))),
+      shown(await resumeTrunk(deps, context.workspaceId, fromId(path.trunkId), auditOf(context))),
   } satisfies Partial<Handlers>;
 }

@@ -34,7 +34,7 @@ export function apiKeyOperations(deps: KeyDeps & { streamTokens: StreamTokens })
     createStreamToken: async ({ body, headers }, context) => {
       const asked = { idempotencyKey: headers['Idempotency-Key'], apiKeyId: context.key.id };
       const { made, replayed } = await createStreamToken(deps, context, body, asked);
-      return replayable({ status: 201 as const, body: made }, replayed);
+      return replayable(created(made), replayed);
     },
   } satisfies Partial<Handlers>;
 }

@@ -23,11 +23,11 @@ const LIMITS = { atOnce: 3, mostSlow: 2, slowMs: 2000, mostWaiting: 2, waitMs: 5
 const uuid = (id: string | undefined) => (id === undefined ? undefined : fromId(id));
 
 /** The operation that counts calls over time. */
-export function callStatisticsOperations(deps: { database: Database; clock: Clock; isBatch: CallDetails['isBatch'] }) {
+export function callStatsOperations(deps: { database: Database; clock: Clock; isBatch: CallDetails['isBatch'] }) {
   const { database, clock, isBatch } = deps;
   const inTurn = turns(LIMITS);
   return {
-    getCallStatistics: async ({ query }, { workspaceId, signal }) => {
+    getCallStats: async ({ query }, { workspaceId, signal }) => {
       const { groupBy = 'day' } = query;
       const { from, to, timezone } = timeOf(query, groupBy, clock.now());
       const byTime = groupBy === 'day' || groupBy === 'hour';

@@ -6,9 +6,9 @@ import { toId } from '../../foundation/values/ids.ts';
 import { rate } from '../../foundation/values/rate.ts';
 import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 
-type Grouping = components['schemas']['CallStatisticsGrouping'];
+type Grouping = components['schemas']['CallStatsGrouping'];
 type Figures = components['schemas']['CallFigures'];
-type Item = components['schemas']['CallStatisticsItem'];
+type Item = components['schemas']['CallStatsItem'];
 
 /** Which calls are counted, and by what. IDs are UUIDs, but those of agents. */
 export interface FiguresQuery {

@@ -484,7 +484,7 @@ describe('delete', () => {
       { code: 'invalid_state', error: 'An active batch can not be deleted. Cancel it first.' },
     ]);
     await cancel(batchId);
-    expect((await remove(batchId)).data).toEqual({ batchId, deleted: true });
+    expect((await remove(batchId)).data).toEqual({ id: batchId, deleted: true });
     const list = await client.GET('/v1/calls/contact-lists/{id}', byId(toId('list', fromId(batchId))));
     const answers = [
       await client.GET(`${path}/{batchId}`, at(batchId)),

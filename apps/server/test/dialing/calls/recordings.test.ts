@@ -80,7 +80,7 @@ test('a recording is told while it is made, stored, told of, downloaded, and del
     recording: { status: 'stored', sizeBytes: 64_044 },
   });
 
-  expect((await remove()).data).toEqual({ roomId, deleted: true });
+  expect((await remove()).data).toEqual({ id: roomId, deleted: true });
   expect(await read()).toEqual({ status: 'deleted' });
   expect((await remove()).response.status).toBe(404);
   await until(async () => (await fetch(recording.url!)).status === 404);

@@ -94,7 +94,7 @@ describe('a stream token', () => {
   const make = async (path: string, client = server.client) => {
     const { data, error } = await client.POST('/v1/stream-tokens', { body: { path } });
     if (!data) throw new Error(error.error);
-    return data;
+    return data.data;
   };
   const open = (path: string, token: string, headers: Record<string, string> = {}) =>
     fetch(`${server.url}${path}?streamToken=${encodeURIComponent(token)}`, { headers });

@@ -44,13 +44,14 @@ const host = (name = 'ok.sim') => `t${next++}.${name}`;
 let nextLine = 3000;
 const freeNumber = () => `+1212555${nextLine++}`;
 const at = (id: string) => ({ params: { path: { id } } });
+const on = (trunkId: string) => ({ params: { path: { trunkId } } });
 const send = (body: Partial<Create> = {}) =>
   server.client.POST(path, { body: { terminationUrl: host(), ...body } as Create });
 const made = async (body?: Partial<Create>) => (await send(body)).data!;
-const read = async (id: string) => (await server.client.GET(`${path}/{id}`, at(id))).data!;
-const patch = (id: string, body: object) => server.client.PATCH(`${path}/{id}`, { ...at(id), body });
-const act = (id: string, verb: 'pause' | 'resume') => server.client.POST(`${path}/{id}/${verb}`, at(id));
-const validate = (id: string) => server.client.GET(`${path}/{id}/validate`, at(id));
+const read = async (id: string) => (await server.client.GET(`${path}/{trunkId}`, on(id))).data!;
+const patch = (id: string, body: object) => server.client.PATCH(`${path}/{trunkId}`, { ...on(id), body });
+const act = (id: string, verb: 'pause' | 'resume') => server.client.POST(`${path}/{trunkId}/${verb}`, on(id));
+const validate = (id: string) => server.client.GET(`${path}/{trunkId}/validate`, on(id));
 const importOn = async (body: object, phoneNumbers = [freeNumber()]) =>
   (await server.client.POST(`${numbers}/import/manual`, { body: { phoneNumbers, ...body } })).data!;
 const numberOn = async (trunkId: string) => (await importOn({ trunkId, outboundAgentId: 'agent_out' })).imported[0]!;
@@ -184,7 +185,7 @@ test('a change is checked where it says how the trunk is reached; null empties',
 test('a trunk is deleted when nobody calls over it; until then it is 409, by name', async () => {
   const trunk = await made();
   const number = await numberOn(trunk.id);
-  const remove = () => server.client.DELETE(`${path}/{id}`, at(trunk.id));
+  const remove = () => server.client.DELETE(`${path}/{trunkId}`, on(trunk.id));
   const used = await remove();
   expect([used.response.status, used.error?.code]).toEqual([409, 'trunk_in_use']);
   expect(used.error?.error).toContain(number.phoneNumber);
@@ -205,7 +206,7 @@ test('a trunk is deleted when nobody calls over it; until then it is 409, by nam
     expect([gone.response.status, gone.error?.code]).toEqual([404, 'not_found']);
   }
   expect((await patch(trunk.id, {})).response.status).toBe(404);
-  expect((await server.client.GET(`${path}/{id}`, at(trunk.id))).response.status).toBe(404);
+  expect((await server.client.GET(`${path}/{trunkId}`, on(trunk.id))).response.status).toBe(404);
 });
 
 test('its owner pauses and resumes a trunk, and its numbers say so', async () => {

@@ -50,7 +50,7 @@ export async function startBehindNat(): Promise<BehindNat> {
       const body = { phoneNumbers: [phoneNumber], trunkId: id };
       expect((await client.POST('/v1/telephony/phone-numbers/import/manual', { body })).data!.rejected).toEqual([]);
       await until(async () => {
-        const { data } = await client.GET('/v1/telephony/trunks/{id}', { params: { path: { id } } });
+        const { data } = await client.GET('/v1/telephony/trunks/{trunkId}', { params: { path: { trunkId: id } } });
         expect([data?.status, data?.reason]).toEqual(['active', undefined]);
       });
       return async (to) => {

@@ -322,7 +322,7 @@ async function byDigest(client: TrunklineClient, invite: InviteOptions): Promise
   const stranger = await createUserAgent({ host: '127.0.0.2', port: 0, timers: { t1: 15 } });
   const { id } = (await client.GET('/v1/telephony/trunks')).data!.items[0]!;
   const body = { username: 'pbx', password: 'secret', inboundDigest: true };
-  const changed = await client.PATCH('/v1/telephony/trunks/{id}', { params: { path: { id } }, body });
+  const changed = await client.PATCH('/v1/telephony/trunks/{trunkId}', { params: { path: { trunkId: id } }, body });
   expect(changed.data).toMatchObject({ inboundDigest: true });
   const credentials = { username: 'pbx', password: 'secret' };
   let call!: ReturnType<UserAgent['invite']>;

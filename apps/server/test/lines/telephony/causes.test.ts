@@ -33,8 +33,8 @@ test('each answer of a carrier is taken by its cause, rings once, and says nothi
   await using calling = await startCalling(answer);
   const { client, database } = calling.server;
   const [trunk] = (await client.GET('/v1/telephony/trunks')).data!.items;
-  const pace = { params: { path: { id: trunk!.id } }, body: { callsPerSecond: 40 } };
-  expect((await client.PATCH('/v1/telephony/trunks/{id}', pace)).error).toBeUndefined();
+  const pace = { params: { path: { trunkId: trunk!.id } }, body: { callsPerSecond: 40 } };
+  expect((await client.PATCH('/v1/telephony/trunks/{trunkId}', pace)).error).toBeUndefined();
   const workspaceId = fromId((await client.GET('/v1/workspace')).data!.data.id);
   const people = Array.from({ length: PEOPLE }, (_, i) => ({ phone_number: FIRST + i }));
   const lists = [{ id: toId('list', await seedList(database, workspaceId, people)), role: 'contacts' as const }];

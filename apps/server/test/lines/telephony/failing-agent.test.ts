@@ -21,8 +21,8 @@ test('with a key refused behind a live socket a campaign does not start; by forc
   });
   const { client, database } = calling.server;
   const [trunk] = (await client.GET('/v1/telephony/trunks')).data!.items;
-  const pace = { params: { path: { id: trunk!.id } }, body: { callsPerSecond: 20 } };
-  expect((await client.PATCH('/v1/telephony/trunks/{id}', pace)).error).toBeUndefined();
+  const pace = { params: { path: { trunkId: trunk!.id } }, body: { callsPerSecond: 20 } };
+  expect((await client.PATCH('/v1/telephony/trunks/{trunkId}', pace)).error).toBeUndefined();
   const workspaceId = fromId((await client.GET('/v1/workspace')).data!.data.id);
   const numbers = Array.from({ length: PEOPLE }, (_, i) => ({ phone_number: 14_155_560_000 + i }));
   const list = toId('list', await seedList(database, workspaceId, numbers));

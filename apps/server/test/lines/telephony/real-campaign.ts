@@ -139,7 +139,7 @@ async function dial(
     ),
     numberOver({ ...terminationUrl(await freePort()), transport: 'tcp' }, '+12125550103'),
   ]);
-  const read = (id: string) => client.GET('/v1/telephony/trunks/{id}', { params: { path: { id } } });
+  const read = (trunkId: string) => client.GET('/v1/telephony/trunks/{trunkId}', { params: { path: { trunkId } } });
   const states = async () =>
     (await Promise.all(lines.map(({ trunk }) => read(trunk.id)))).map(
       ({ data }) => data!.reason ?? data!.registration?.status ?? data!.status,

@@ -34,9 +34,9 @@ test('a trunk that is silent gets no more INVITEs after two seconds, and is paus
   await using calling = await startCalling((call) => call.reject(486));
   const { client, database } = calling.server;
   const [trunk] = (await client.GET('/v1/telephony/trunks')).data!.items;
-  const path = { id: trunk!.id };
+  const path = { trunkId: trunk!.id };
   const body = { terminationUrl: `127.0.0.1:${carrier.port}`, callsPerSecond: CALLS_PER_SECOND };
-  const changed = await client.PATCH('/v1/telephony/trunks/{id}', { params: { path }, body });
+  const changed = await client.PATCH('/v1/telephony/trunks/{trunkId}', { params: { path }, body });
   expect(changed.error).toBeUndefined();
   const read = async () => (await client.GET('/v1/telephony/trunks')).data!.items[0]!;
   await until(async () => expect((await read()).status).toBe('active'), 20);

@@ -90,7 +90,7 @@ test('what other tenants do at random changes nothing for ours, and reaches no c
     const hosts = [...Object.keys(names).map((name) => `${name}:25060`), ...addresses.map((ip) => `${ip}:25060`)];
     const trunks = (await client.GET('/v1/telephony/trunks')).data!.items.map(({ id }) => id);
     const owned = (await client.GET('/v1/telephony/phone-numbers')).data!.items;
-    const trunk = trunks.length > 0 ? { params: { path: { id: one(trunks) } } } : undefined;
+    const trunk = trunks.length > 0 ? { params: { path: { trunkId: one(trunks) } } } : undefined;
     const number = owned.length > 0 ? one(owned) : undefined;
     const settings = () => ({
       terminationUrl: one(hosts),
@@ -101,15 +101,15 @@ test('what other tenants do at random changes nothing for ours, and reaches no c
     });
     const doings = {
       make: () => client.POST('/v1/telephony/trunks', { body: settings() }),
-      change: () => trunk && client.PATCH('/v1/telephony/trunks/{id}', { ...trunk, body: settings() }),
-      drop: () => trunk && client.DELETE('/v1/telephony/trunks/{id}', trunk),
-      import: () => trunk && importTo(tenant, trunk.params.path.id, [one(numbers), one(numbers)]),
+      change: () => trunk && client.PATCH('/v1/telephony/trunks/{trunkId}', { ...trunk, body: settings() }),
+      drop: () => trunk && client.DELETE('/v1/telephony/trunks/{trunkId}', trunk),
+      import: () => trunk && importTo(tenant, trunk.params.path.trunkId, [one(numbers), one(numbers)]),
       put: () =>
         number &&
         trunk &&
         client.PATCH('/v1/telephony/phone-numbers/{id}', {
           params: { path: { id: number.id } },
-          body: { trunkId: trunk.params.path.id },
+          body: { trunkId: trunk.params.path.trunkId },
         }),
       release: () =>
         number && client.DELETE('/v1/telephony/phone-numbers/{id}', { params: { path: { id: number.id } } }),

@@ -135,14 +135,15 @@ test('who may call a carrier is the operator’s to say, once there is a second 
     expect.stringMatching(/^ws_\w{32} {2}Default {2}ours.example {2}127.0.0.2$/),
     expect.stringMatching(/^ws_\w{32} {2}Theirs {2}theirs.example {2}127.0.0.3$/),
   ]);
-  const path = { id: there.trunk.id };
-  const listing = await them.client.PATCH('/v1/telephony/trunks/{id}', {
+  const path = { trunkId: there.trunk.id };
+  const listing = await them.client.PATCH('/v1/telephony/trunks/{trunkId}', {
     params: { path },
     body: { ipAllowlist: ['127.0.0.2'] },
   });
   expect(listing.response.status).toBe(400);
   names['theirs.example'] = '127.0.0.2';
-  const check = async () => (await them.client.GET('/v1/telephony/trunks/{id}/validate', { params: { path } })).data!;
+  const check = async () =>
+    (await them.client.GET('/v1/telephony/trunks/{trunkId}/validate', { params: { path } })).data!;
   await until(async () => expect(await check()).toMatchObject({ valid: false, reason: 'not_granted' }));
   expect(await call(there)).toBe('trunk_error');
   const callers = () => ours.calls.map(({ call: each }) => each.request.headers.get('from') ?? '');
@@ -163,7 +164,7 @@ test('who may call a carrier is the operator’s to say, once there is a second 
 
   // What is taken back calls nobody any more.
   await revoke('Theirs', 'theirs.example');
-  const trunk = async () => (await them.client.GET('/v1/telephony/trunks/{id}', { params: { path } })).data!;
+  const trunk = async () => (await them.client.GET('/v1/telephony/trunks/{trunkId}', { params: { path } })).data!;
   await until(async () => expect(await trunk()).toMatchObject({ status: 'paused', reason: 'not_granted' }));
   expect(theirs.calls).toHaveLength(1);
   await grant({ workspace: 'Theirs', address: 'theirs.example' });
@@ -193,11 +194,11 @@ test('a number is a workspace’s own at its own carrier, and one workspace’s 
   await grant({ workspace: 'Theirs', address: 'ours.example', byName: true });
   const toGrant = grant({ workspace: 'Theirs', address: 'theirs.example', byName: true });
   await expect(toGrant).rejects.toThrow(/Default has \+14155550100 too.*move-number/);
-  const path = { id: there.trunk.id };
+  const path = { trunkId: there.trunk.id };
   const numbers = await them.client.GET('/v1/telephony/phone-numbers');
   const number = { id: numbers.data!.items[0]!.id };
   const shared = await them.client.POST('/v1/telephony/trunks', { body: { terminationUrl: hosts[0] } });
-  const trunk = (body: object) => them.client.PATCH('/v1/telephony/trunks/{id}', { params: { path }, body });
+  const trunk = (body: object) => them.client.PATCH('/v1/telephony/trunks/{trunkId}', { params: { path }, body });
   const moved = (body: object) =>
     them.client.PATCH('/v1/telephony/phone-numbers/{id}', { params: { path: number }, body });
   const digest = { inboundDigest: true, username: 'theirs', password: 'a long and random one' };

@@ -39,8 +39,11 @@ export async function twoHosts(people: number, first: Callee = talks) {
   });
   const { client, database } = calling.server;
   const [trunk] = (await client.GET('/v1/telephony/trunks')).data!.items;
-  const path = { id: trunk!.id };
-  await client.PATCH('/v1/telephony/trunks/{id}', { params: { path }, body: { callsPerSecond: CALLS_PER_SECOND } });
+  const path = { trunkId: trunk!.id };
+  await client.PATCH('/v1/telephony/trunks/{trunkId}', {
+    params: { path },
+    body: { callsPerSecond: CALLS_PER_SECOND },
+  });
   const readTrunk = async () => (await client.GET('/v1/telephony/trunks')).data!.items[0]!;
   await until(async () => expect((await readTrunk()).status).toBe('active'), 20);
   const workspaceId = fromId((await client.GET('/v1/workspace')).data!.data.id);

@@ -6,7 +6,7 @@ import { chances } from '../../chances.ts';
 import { seedRow, seedRows } from '../../seed/rows.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 
-type Query = NonNullable<paths['/v1/calls/statistics']['get']['parameters']['query']>;
+type Query = NonNullable<paths['/v1/calls/stats']['get']['parameters']['query']>;
 
 let server: TestServer;
 const [campaign, batch, number] = [newUuid(), newUuid(), newUuid()];
@@ -65,7 +65,7 @@ afterAll(() => server.stop());
 
 const span = { from: '2026-03-10T00:00:00Z', to: '2026-03-13T00:00:00Z' };
 async function figures(query: Query) {
-  const { data, error } = await server.client.GET('/v1/calls/statistics', { params: { query: { ...span, ...query } } });
+  const { data, error } = await server.client.GET('/v1/calls/stats', { params: { query: { ...span, ...query } } });
   if (!data) throw new Error(JSON.stringify(error));
   return data;
 }
@@ -200,14 +200,14 @@ test('counts what the filters leave', async () => {
 });
 
 test('takes the last seven days where no time is said', async () => {
-  const { data } = await server.client.GET('/v1/calls/statistics');
+  const { data } = await server.client.GET('/v1/calls/stats');
   expect(Date.parse(data!.to) - Date.parse(data!.from)).toBe(7 * 24 * 3600 * 1000);
   expect(Math.abs(Date.parse(data!.to) - server.clock.now().getTime())).toBeLessThan(60_000);
 });
 
 test('refuses a time that is none, or too long, and an unknown zone', async () => {
   const faultOf = async (query: Query) => {
-    const { error } = await server.client.GET('/v1/calls/statistics', { params: { query: { ...span, ...query } } });
+    const { error } = await server.client.GET('/v1/calls/stats', { params: { query: { ...span, ...query } } });
     return error?.error;
   };
   expect(await faultOf({ to: span.from })).toBe('query/from must be before to');
@@ -218,7 +218,7 @@ test('refuses a time that is none, or too long, and an unknown zone', async () =
   const october = { from: '2026-10-01T00:00:00+02:00', to: '2026-11-01T00:00:00+01:00', groupBy: 'hour' } as const;
   expect(await faultOf({ ...october, timezone: 'Europe/Berlin' })).toBeUndefined();
   const first = 'query/from must not be before 0001-01-02T00:00:00.000Z';
-  const early = await server.client.GET('/v1/calls/statistics', { params: { query: { to: '0001-01-08T23:59:59Z' } } });
+  const early = await server.client.GET('/v1/calls/stats', { params: { query: { to: '0001-01-08T23:59:59Z' } } });
   expect(early.error?.error).toBe(first);
   const inYearZero = { from: '0001-01-01T00:00:00Z', to: '0001-01-03T00:00:00Z', timezone: 'America/New_York' };
   expect(await faultOf(inYearZero)).toBe(first);
