@@ -5,6 +5,8 @@ import { parseParameters } from './syntax.ts';
 
 /** No session is refreshed more often (section 5). */
 export const MIN_INTERVAL_SECONDS = 90;
+/** A longer one is taken for a day. */
+const MAX_INTERVAL_SECONDS = 86_400;
 
 /** When a session ends unless it is refreshed, and who refreshes it. */
 export interface SessionInterval {
@@ -21,7 +23,7 @@ function sessionExpiresOf(message: SipRequest | SipResponse): SessionExpires | u
   const parts = /^(\d{1,9})\s*(?:;(.*))?$/.exec(message.headers.get('session-expires') ?? '');
   if (!parts) return undefined;
   const refresher = refresherOf(parts[2] ?? '');
-  return { seconds: Number(parts[1]), ...(refresher && { refresher }) };
+  return { seconds: Math.min(Number(parts[1]), MAX_INTERVAL_SECONDS), ...(refresher && { refresher }) };
 }
 
 function refresherOf(parameters: string): 'uac' | 'uas' | undefined {
@@ -45,10 +47,15 @@ export function askInterval(request: SipRequest, seconds: number, minSeconds: nu
   if (minSeconds > MIN_INTERVAL_SECONDS) request.headers.set('min-se', String(minSeconds));
 }
 
-/** What a 2xx to our request has settled on (section 7.2); undefined: the session doesn't expire. */
+/**
+ * What a 2xx to our request has settled on (section 7.2); undefined: the session doesn't expire. A peer that answers with less
+ * than the least is held to that.
+ */
 export function intervalAnswered(response: SipResponse): SessionInterval | undefined {
   const settled = sessionExpiresOf(response);
-  return settled && { seconds: settled.seconds, refresher: settled.refresher === 'uas' ? 'remote' : 'local' };
+  if (!settled) return undefined;
+  const seconds = Math.max(settled.seconds, MIN_INTERVAL_SECONDS);
+  return { seconds, refresher: settled.refresher === 'uas' ? 'remote' : 'local' };
 }
 
 /** What we settle on for a peer's request (section 9). */

@@ -83,7 +83,8 @@ export class Session {
   /** The call is answered, with what both sides said. */
   answer(interval: SessionInterval | undefined): void {
     this.phase = 'answered';
-    this.timer.start(interval);
+    // A re-INVITE to a peer without a tag is a call of its own (RFC 3261 section 12.1): it would ring again.
+    this.timer.start(this.dialog.remoteTag === '' ? undefined : interval);
     this.store();
   }
 

@@ -88,6 +88,44 @@ test('a peer that should refresh and does not is hung up on; without Session-Exp
   expect(endless.peer.has('BYE')).toBe(false);
 });
 
+test('a peer whose answer asks for a refresh each second is refreshed no more often than the least allows', async () => {
+  const { clock, peer } = await placed([
+    ['session-expires', '1;refresher=uac'],
+    ['allow', 'INVITE, ACK, BYE'],
+  ]);
+  await clock.advance(11_000);
+  expect(peer.has('INVITE')).toBe(false);
+  await clock.advance(2000);
+  const again = await peer.request('INVITE');
+  peer.respond(again, 200, { sdp: sdpAnswer, headers: [['session-expires', '1;refresher=uac']] });
+  await peer.request('ACK');
+  await clock.advance(43_000);
+  expect(peer.has('INVITE')).toBe(false);
+});
+
+test('an interval of years is a day', async () => {
+  const { clock, peer } = await placed([['session-expires', '999999999;refresher=uas']]);
+  await clock.advance(86_000_000);
+  expect(peer.has('BYE')).toBe(false);
+  await clock.advance(400_000);
+  await peer.request('BYE');
+});
+
+test('a peer that answers without a tag is not refreshed: it would take that for another call', async () => {
+  const { clock, peer, call } = await placed([
+    ['to', '<sip:bob@127.0.0.1>'],
+    ['session-expires', '90;refresher=uac'],
+    ['allow', 'INVITE, ACK, BYE, UPDATE'],
+  ]);
+  await clock.advance(10_000_000);
+  for (const method of ['INVITE', 'UPDATE', 'BYE']) expect(peer.has(method)).toBe(false);
+  const ended = call.hangUp();
+  const bye = await peer.request('BYE');
+  expect(bye.headers.get('to')).toBe('<sip:bob@127.0.0.1>');
+  peer.respond(bye, 200);
+  expect(await ended).toMatchObject({ kind: 'hung_up' });
+});
+
 /** A call that comes in with these headers, and is answered. */
 async function taken(headers: [string, string][], options: UserAgentOptions = {}) {
   const clock = new TestClock();
