@@ -5540,7 +5540,7 @@ export interface components {
             recordedAt: components["schemas"]["Timestamp"];
         };
         /**
-         * @description `recording` until the file is stored; a recording that `failed` does no harm to its call, and may be stored after all where the store was away; one also fails for which the workspace has no bytes left; one is `deleted` by request, or once it has been kept for as long as the server's settings say.
+         * @description `recording` until the file is stored; a recording that `failed` does no harm to its call, and may be stored after all if the store was away; one also fails for which the workspace has no bytes left; one is `deleted` by request, or once it has been kept for as long as the server's settings say.
          * @example stored
          * @enum {string}
          */
