@@ -131,6 +131,7 @@ async function openSip({
       tls: { ...tls, ...(config.sipTlsPort !== undefined && { port: config.sipTlsPort }) },
       ...(config.sipPublicAddress !== undefined && { publicAddress: config.sipPublicAddress }),
       localNetworks: config.sipLocalNetworks ?? [],
+      ofWorkspaces: (config.sipWorkspaceAddresses ?? []).map((each) => ({ port: config.sipPort, ...each })),
       drainSeconds: config.drainSeconds,
       optionsSeconds: config.sipOptionsSeconds,
     },

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isSupportedCountry } from 'libphonenumber-js/max';
+import { fromId } from './foundation/values/ids.ts';
 import { faultOfHosts, hostsOf } from './foundation/values/postgres-hosts.ts';
 
 // How the text of a variable becomes a value. Each throws an error that says what would be right.
@@ -114,6 +115,33 @@ export const addresses = (value: string): AllowedAddresses => {
 export const address = (value: string) => {
   if (isIP(value) === 0) throw new Error('must be an IP address');
   return value;
+};
+
+/** An address of SIP that is a workspace's own. */
+export interface WorkspaceAddress {
+  /** UUID. */
+  workspaceId: string;
+  /** An IP address of this machine. */
+  host: string;
+  port?: number;
+}
+
+/** `ws_…=192.0.2.10` or with a port, separated by commas; an IPv6 address with a port stands in brackets. */
+export const workspaceAddresses = (value: string): WorkspaceAddress[] => {
+  const entries = value.split(',').map((entry): WorkspaceAddress => {
+    const [, id, given = ''] = /^\s*(ws_[0-9a-f]{32})=(\S+)\s*$/.exec(entry) ?? [];
+    const [, v6, v4 = given, digits] = /^(?:\[([^\]]+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(given) ?? [];
+    const host = v6 ?? v4;
+    const port = digits === undefined ? undefined : Number(digits);
+    if (id === undefined || isIP(host) === 0 || (port !== undefined && port > 65_535))
+      throw new Error(
+        'must be workspaces with addresses of this machine, such as ws_…=192.0.2.10:5070, separated by commas',
+      );
+    return { workspaceId: fromId(id), host, ...(port !== undefined && { port }) };
+  });
+  if (new Set(entries.map(({ workspaceId }) => workspaceId)).size < entries.length)
+    throw new Error('must name each workspace once');
+  return entries;
 };
 
 /** Networks in CIDR form, by commas. */

@@ -23,6 +23,22 @@ test('defaults are taken for what is unset or empty', () => {
   });
 });
 
+const WORKSPACE = `ws_${'0'.repeat(31)}1`;
+
+test('addresses of workspaces are read with a port and without', () => {
+  const other = `ws_${'0'.repeat(31)}2`;
+  const of = (addresses: string) => loadConfig({ SIP_WORKSPACE_ADDRESSES: addresses }).sipWorkspaceAddresses;
+  const [first, second] = ['1', '2'].map((last) => `00000000-0000-0000-0000-00000000000${last}`);
+  expect(of(`${WORKSPACE}=192.0.2.10, ${other}=[2001:db8::1]:5070`)).toEqual([
+    { workspaceId: first, host: '192.0.2.10' },
+    { workspaceId: second, host: '2001:db8::1', port: 5070 },
+  ]);
+  expect(of(`${WORKSPACE}=192.0.2.10:5070,${other}=2001:db8::1`)).toEqual([
+    { workspaceId: first, host: '192.0.2.10', port: 5070 },
+    { workspaceId: second, host: '2001:db8::1' },
+  ]);
+});
+
 test('32 bytes of a key are read from hex and from base64', () => {
   const bytes = Buffer.alloc(32, 7);
   for (const encoding of ['hex', 'base64'] as const)
@@ -85,6 +101,16 @@ test.each([
   [{ ENCRYPTION_KEY: 'short' }, 'ENCRYPTION_KEY must be 32 bytes in base64 or hex.'],
   [{ AGENTS_FILE: 'a', AGENTS_URL: 'http://a.example' }, 'AGENTS_FILE and AGENTS_URL can not both be set.'],
   [{ S3_ACCESS_KEY_ID: 'a' }, 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, or neither.'],
+  ...['192.0.2.1', `${WORKSPACE}=host`, `${WORKSPACE}=192.0.2.1:70000`, `${WORKSPACE}=[192.0.2.1`].map(
+    (SIP_WORKSPACE_ADDRESSES): [Record<string, string>, string] => [
+      { SIP_WORKSPACE_ADDRESSES },
+      'SIP_WORKSPACE_ADDRESSES must be workspaces with addresses of this machine, such as ws_…=192.0.2.10:5070, separated by commas.',
+    ],
+  ),
+  [
+    { SIP_WORKSPACE_ADDRESSES: `${WORKSPACE}=192.0.2.1,${WORKSPACE}=192.0.2.2` },
+    'SIP_WORKSPACE_ADDRESSES must name each workspace once.',
+  ],
   [
     { PORT: 'x', POOL_SIZE: '1' },
     'PORT must be a whole number from 0 to 65535.\nPOOL_SIZE must be a whole number from 2 to 1000.',

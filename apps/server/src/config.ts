@@ -31,6 +31,7 @@ const {
   address,
   addresses,
   networks,
+  workspaceAddresses,
   origins,
   pairs,
   countries,
@@ -281,6 +282,11 @@ export const variables = {
     'SIP_LOCAL_NETWORKS',
     networks,
     'Networks whose peers reach the server without that NAT, by commas.',
+  ),
+  sipWorkspaceAddresses: optional(
+    'SIP_WORKSPACE_ADDRESSES',
+    workspaceAddresses,
+    'Workspaces that speak SIP from an address or a port of their own, as ws_…=192.0.2.10:5070, by commas.',
   ),
   sipOptionsSeconds: withDefault(
     'SIP_OPTIONS_SECONDS',

@@ -3,6 +3,7 @@ import {
   createAddressing,
   createUserAgent,
   type IncomingCall,
+  isPrivateAddress,
   parseUri,
   type Target,
   type TlsOptions,
@@ -27,6 +28,8 @@ export interface SipSettings {
   publicAddress?: string;
   /** Networks whose peers reach the server without that NAT. */
   localNetworks: readonly string[];
+  /** Workspaces with an address of their own: all of theirs leaves from it, and who calls there calls them. */
+  ofWorkspaces?: readonly { workspaceId: string; host: string; port: number }[];
   /** How long calls that are up may go on when the server stops. */
   drainSeconds: number;
   /** How often targets of trunks are asked by OPTIONS. */
@@ -52,71 +55,89 @@ export interface SignallingOptions {
 /** Of challenges to callers. It tells nobody whose server this is. */
 const REALM = 'sip';
 
-/** SIP of this process: its user agent, the trunks that it registers with, and those that may call. */
+/** An address of ours: its user agent, and who may call there. */
+interface Door {
+  userAgent: UserAgent;
+  peers?: InboundPeers;
+  lookups?: NumberLookups;
+}
+
+/** SIP of this process: its user agents, the trunks that it registers with, and those that may call. */
 export class Signalling {
   readonly #options: SignallingOptions;
   readonly #addressing: Addressing;
   /** Addresses of trunks whose names the settings allow. */
   readonly #named = new Set<string>();
-  #userAgent: UserAgent | undefined;
+  /** That of all workspaces, and those of some alone by their UUIDs; empty before the start and after the stop. */
+  readonly #doors = new Map<string | undefined, Door>();
   #registrar: Registrar | undefined;
-  #peers: InboundPeers | undefined;
-  #lookups: NumberLookups | undefined;
 
   constructor(options: SignallingOptions, addressing: Addressing) {
     this.#options = options;
     this.#addressing = addressing;
   }
 
-  /** None before the start and after the stop. */
-  get userAgent(): UserAgent | undefined {
-    return this.#userAgent;
+  /** Of a workspace. None before the start and after the stop. */
+  agentOf(workspaceId: string | undefined): UserAgent | undefined {
+    return (this.#doors.get(workspaceId) ?? this.#doors.get(undefined))?.userAgent;
   }
 
-  get peers(): InboundPeers | undefined {
-    return this.#peers;
-  }
-
-  get lookups(): NumberLookups | undefined {
-    return this.#lookups;
+  /** Whether an address is that of a trunk. */
+  knows(address: string): boolean {
+    return this.#doors.get(undefined)?.peers?.knows(address) === true;
   }
 
   async start(
-    onInvite: (incoming: IncomingCall) => Promise<void>,
+    onInvite: (incoming: IncomingCall, lookups: NumberLookups) => Promise<void>,
     onMessage: CallMessages['onMessage'],
   ): Promise<void> {
+    const { host, port, tls, publicAddress, ofWorkspaces = [] } = this.#options.settings;
+    const seenAs = publicAddress !== undefined && { publicAddress };
+    await this.#open(undefined, { host, port, tls, ...seenAs, onMessage }, onInvite);
+    const { port: _port, ...outOnly } = tls;
+    for (const { workspaceId, ...own } of ofWorkspaces) {
+      const behind = isPrivateAddress(own.host) && seenAs;
+      await this.#open(workspaceId, { ...own, tls: outOnly, ...behind, onMessage }, onInvite);
+    }
+    this.#watchTrunks();
+  }
+
+  /** @param workspaceId of whom alone that address is */
+  async #open(
+    workspaceId: string | undefined,
+    at: UserAgentOptions,
+    onInvite: (incoming: IncomingCall, lookups: NumberLookups) => Promise<void>,
+  ): Promise<void> {
     const { settings, trunkGuard, trunkNames, granted, log } = this.#options;
-    const { host, port, tls, publicAddress, localNetworks } = settings;
-    this.#userAgent = await createUserAgent({
-      host,
-      port,
-      tls,
-      localNetworks,
+    const door = () => this.#doors.get(workspaceId);
+    const userAgent = await createUserAgent({
+      ...at,
+      localNetworks: settings.localNetworks,
       ...trunkNames,
       grant: grantTargets(granted),
-      ...(publicAddress !== undefined && { publicAddress }),
       mayConnect: (address) => this.#named.has(address) || trunkGuard.isOpenHost(address),
-      isKnown: (address) => this.#peers?.knows(address) === true,
-      admit: (request, source) => this.#peers?.admit(request, source) ?? 'ignore',
+      isKnown: (address) => door()?.peers?.knows(address) === true,
+      admit: (request, source) => door()?.peers?.admit(request, source) ?? 'ignore',
       authentication: {
         realm: REALM,
-        passwordOf: async (...asked) => this.#peers?.passwordOf(...asked),
-        allows: (...asked) => this.#peers?.allows(...asked) ?? false,
+        passwordOf: async (...asked) => door()?.peers?.passwordOf(...asked),
+        allows: (...asked) => door()?.peers?.allows(...asked) ?? false,
       },
       onInvite: (incoming) =>
-        void onInvite(incoming).catch((error) => {
+        void onInvite(incoming, door()!.lookups!).catch((error) => {
           log.error({ err: error }, 'a call that arrived could not be taken');
           incoming.reject(500);
         }),
-      onMessage,
       onError: (error) => log.error({ err: error }, 'SIP signalling failed'),
-    }).catch((cause: Error) => {
-      throw new Error(`SIP can not be opened: see SIP_HOST, SIP_PORT and SIP_TLS_PORT (${cause.message}).`, { cause });
+    }).catch(async (cause: Error) => {
+      await this.stop();
+      const see = workspaceId === undefined ? 'SIP_HOST, SIP_PORT and SIP_TLS_PORT' : 'SIP_WORKSPACE_ADDRESSES';
+      throw new Error(`SIP can not be opened: see ${see} (${cause.message}).`, { cause });
     });
-    this.#watchTrunks(this.#userAgent);
+    this.#doors.set(workspaceId, { userAgent });
   }
 
-  #watchTrunks(userAgent: UserAgent): void {
+  #watchTrunks(): void {
     const { inbound, registered, leaseSeconds, serverId, log } = this.#options;
     const locate = (address: TrunkAddress) => this.locate(address);
     this.#registrar = startRegistrar({
@@ -125,16 +146,21 @@ export class Signalling {
       locate,
       log,
       serverId,
-      register: (options) => userAgent.register(options),
+      register: (options) => this.agentOf(options.asker)!.register(options),
     });
-    this.#peers = watchInboundPeers({ directory: inbound, locate, registeredAt: this.#registrar.at, log });
-    this.#lookups = createNumberLookups(this.#peers.read);
+    for (const [workspaceId, door] of this.#doors) {
+      const theirs = async () => (await inbound.trunks()).filter((trunk) => trunk.workspaceId === workspaceId);
+      const directory = workspaceId === undefined ? inbound : { ...inbound, trunks: theirs };
+      door.peers = watchInboundPeers({ directory, locate, registeredAt: this.#registrar.at, log });
+      door.lookups = createNumberLookups(door.peers.read);
+    }
   }
 
   /** Where a trunk is. What the settings allow by its name may be connected to from now on. */
   async locate({ host, uri, transport, outboundProxy, asker }: TrunkAddress): Promise<Target[]> {
-    if (!this.#userAgent) return [];
-    const targets = await this.#userAgent.locate(outboundProxy ?? uri, transport, asker);
+    const userAgent = this.agentOf(asker);
+    if (!userAgent) return [];
+    const targets = await userAgent.locate(outboundProxy ?? uri, transport, asker);
     const asked = outboundProxy === undefined ? host : parseUri(outboundProxy).host;
     if (this.#options.trunkGuard.isAllowedHost(asked)) for (const { address } of targets) this.#named.add(address);
     return targets;
@@ -152,11 +178,11 @@ export class Signalling {
 
   /** Hangs up all calls, and closes. */
   async stop(): Promise<void> {
-    const userAgent = this.#userAgent;
-    this.#userAgent = undefined;
-    await this.#peers?.close();
+    const doors = [...this.#doors.values()];
+    this.#doors.clear();
+    await Promise.all(doors.map(({ peers }) => peers?.close()));
     await this.unregister();
-    await userAgent?.stop();
+    await Promise.all(doors.map(({ userAgent }) => userAgent.stop()));
   }
 }
 

@@ -84,16 +84,17 @@ class SipGateway implements CallGateway, TrunkProber {
     this.#arriving = new ArrivingCalls(clock, log);
     this.#targets = createTrunkTargets(log);
     this.moveCalls = store.move;
-    const isPeer = (address: string) => signalling.peers?.knows(address) === true;
+    const isPeer = (address: string) => signalling.knows(address);
     this.#messages = callMessages({ keep: store.keepMessages, isPeer, log });
   }
 
   async start(): Promise<void> {
-    const receive: Parameters<Signalling['start']>[0] = (incoming) =>
-      this.#arriving.receive(incoming, this.#signalling.lookups!, this.#isDraining);
+    const receive: Parameters<Signalling['start']>[0] = (incoming, lookups) =>
+      this.#arriving.receive(incoming, lookups, this.#isDraining);
     await this.#signalling.start(receive, this.#messages.onMessage);
     const { settings, log } = this.#options;
-    const check = () => this.#targets.check((...asked) => askTarget(this.#signalling.userAgent!, ...asked));
+    const check = () =>
+      this.#targets.check((trunk, target) => askTarget(this.#signalling.agentOf(trunk.workspaceId)!, trunk, target));
     this.#checks = every(settings.optionsSeconds * 1000, check, { name: 'targets of trunks', log });
   }
 
@@ -162,7 +163,7 @@ class SipGateway implements CallGateway, TrunkProber {
 
   async placeCall(request: CallRequest): Promise<PlaceResult> {
     const { trunk, roomId, workspaceId, agentId, from, to, trace, variables } = request;
-    const { userAgent } = this.#signalling;
+    const userAgent = this.#signalling.agentOf(workspaceId);
     const refuse = (detail: string): PlaceResult => ({ status: 'rejected', outcome: 'trunk_error', detail });
     if (!userAgent || this.#isDraining) return refuse('The server is stopping.');
     if (!trunk) return refuse('The number has no SIP trunk.');
@@ -201,7 +202,7 @@ class SipGateway implements CallGateway, TrunkProber {
   async answerInbound(arrived: InboundCall, answer: InboundAnswer): Promise<void> {
     const { roomId, workspaceId, agentId, variables, maxCallSeconds } = answer;
     const { clock, log } = this.#options;
-    const { userAgent } = this.#signalling;
+    const userAgent = this.#signalling.agentOf(workspaceId);
     const { agent, told } = await this.#agentOf(agentId, answer).catch((error) => {
       log.warn({ err: error, roomId }, 'the agent of a call could not be looked up');
       return { agent: undefined, told: undefined };
@@ -260,11 +261,11 @@ class SipGateway implements CallGateway, TrunkProber {
   async #storedState(reference: CallReference): Promise<CallState> {
     const just = this.#calls.justEnded(reference.roomId);
     if (just) return endedState(just, {});
-    return storedState({ ...this.#options, userAgent: this.#signalling.userAgent }, reference);
+    return storedState({ ...this.#options, userAgent: this.#signalling.agentOf(reference.workspaceId) }, reference);
   }
 
   async probeTrunk(trunk: Trunk): Promise<TrunkProbe> {
-    const { userAgent } = this.#signalling;
+    const userAgent = this.#signalling.agentOf(trunk.workspaceId);
     if (!userAgent) return { valid: false, reachable: false, credentials: 'unverified', reason: 'unreachable' };
     // An address that the settings allow by its name is known once the name was asked for.
     await this.#signalling.locate(trunkAddress(trunk)).catch(() => {});
