@@ -65,3 +65,8 @@ test('the last page has none', () => {
   sealCursor(operation, { params, query: {}, headers: {}, body: undefined, values: 0 }, { status: 200, body });
   expect(body).toEqual({ success: true, data: { items: [] } });
 });
+
+test('a cursor holds no empty text, which no request may bring', () => {
+  const cursor = cursorOf({ searchText: '', order: 'asc' });
+  expect(open({ cursor })).toEqual({ order: 'asc', cursor: '[2,9,"id"]' });
+});

@@ -40,7 +40,9 @@ export function sealCursor(operation: Operation, { params, query }: RequestParts
   const page = ((body as { data?: object }).data ?? body) as { nextCursor?: string };
   if (page.nextCursor === undefined) return;
   const { page: _, cursor: __, ...rest } = query;
-  const asked = Object.entries(rest).map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]);
+  // The validator takes no empty text; none that is sent is as good as one.
+  const given = Object.entries(rest).filter(([, value]) => value !== '');
+  const asked = given.map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]);
   const held = [listOf(operation, params), Object.fromEntries(asked), JSON.parse(page.nextCursor)];
   page.nextCursor = Buffer.from(JSON.stringify(held)).toString('base64url');
 }
