@@ -1,7 +1,7 @@
 /**
  * The interface that the service was asked for, to the letter: its 28 operations and the fields of its resources. What
  * it leaves open is not in here. `!` is what is required; `(asked)` is what is sent alone, a password; `a|b` are values
- * that there are among others.
+ * that there are among others; `1..5` is how much there may be.
  */
 const RESOURCES = `
 PhoneNumber
@@ -166,7 +166,7 @@ TrunkValidation
   invalidNumbers string[]
 `;
 
-/** `answers` is the resource; `bare` and `wrapped` say whether the seed shows it in `{success, data}`. */
+/** `bare` or `wrapped` in `{success, data}`, and the resource that is answered; `-` if none is shown. */
 const OPERATIONS = `
 GET /v1/telephony/phone-numbers
   query page integer
@@ -197,14 +197,14 @@ PATCH /v1/telephony/phone-numbers/{id}
 POST /v1/workflows/{workflowId}/run
   header Idempotency-Key! string
   header Concurrency-Key string
-  header Cooldown-Minutes integer
+  header Cooldown-Minutes integer 0..10080
   body context free
   wrapped Run 202
   status 400 409
 POST /v1/workflows/{workflowId}/runs/{runId}/cancel
   wrapped Run
 POST /v1/workflows/{workflowId}/runs/wake
-  body concurrencyKeys! string[]
+  body concurrencyKeys! string[] 1..500
   wrapped Woken
 POST /v1/calls/contact-lists
   body fileName string
@@ -219,6 +219,8 @@ DELETE /v1/calls/contact-lists/{id}
 POST /v1/calls/campaigns/{id}/start
   wrapped Campaign
 POST /v1/calls/batch
+  body recipients object[] 1..1000
+  body metadata object
   bare BatchStarted
 POST /v1/calls/{roomId}/end
   bare -
@@ -256,25 +258,29 @@ export interface Row {
   type: string;
   isRequired: boolean;
   isAsked: boolean;
+  /** The least and the most of it. */
+  range: [number, number] | undefined;
 }
 
-export interface SeedOperation {
+/** An operation of the table. */
+export interface TableOperation {
   /** Method and path. */
   key: string;
   parameters: (Row & { in: 'query' | 'header' })[];
   body: Row[];
   isWrapped: boolean;
-  /** The resource that is answered; undefined if the seed shows none. */
+  /** The resource that is answered; undefined if none is shown. */
   resource: string | undefined;
-  /** The status of success; undefined if the seed shows none. */
+  /** The status of success; undefined if none is shown. */
   success: number | undefined;
   /** Statuses of its own that are no success. */
   statuses: number[];
 }
 
 function rowOf(text: string): Row {
-  const [name, type, asked] = text.split(' ') as [string, string, string?];
-  return { name: name.replace('!', ''), type, isRequired: name.endsWith('!'), isAsked: asked === '(asked)' };
+  const [name, type, more] = text.split(' ') as [string, string, string?];
+  const range = more?.includes('..') ? (more.split('..').map(Number) as [number, number]) : undefined;
+  return { name: name.replace('!', ''), type, isRequired: name.endsWith('!'), isAsked: more === '(asked)', range };
 }
 
 /** The lines below each line that is not indented. */
@@ -290,7 +296,7 @@ function blocksOf(text: string): [head: string, lines: string[]][] {
 
 export const resources = new Map(blocksOf(RESOURCES).map(([name, lines]) => [name, lines.map(rowOf)]));
 
-export const seedOperations: SeedOperation[] = blocksOf(OPERATIONS).map(([key, lines]) => {
+export const tableOperations: TableOperation[] = blocksOf(OPERATIONS).map(([key, lines]) => {
   const of = (kind: string) =>
     lines.filter((line) => line.startsWith(`${kind} `)).map((line) => line.slice(kind.length + 1));
   const isWrapped = of('wrapped').length > 0;

@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
 import { formOf } from '../voices/knowledge-bases/documents.ts';
 import { exampleRequest } from './example-request.ts';
-import { type Row, resources, type SeedOperation, seedOperations } from './interface-table.ts';
+import { type Row, resources, type TableOperation, tableOperations } from './interface-table.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: What is answered is judged by the table, and by nothing else.
 type Json = any;
@@ -50,7 +50,7 @@ async function request(method: string, path: string, body?: unknown, headers: Re
   return { status: response.status, body: isJson ? JSON.parse(text) : text };
 }
 
-/** Asks one of the seed's operations, notes what it answers, and gives back what is in it. */
+/** Asks one of the table's operations, notes what it answers, and gives back what is in it. */
 async function ask(key: string, ids: string[] = [], body?: unknown, headers?: Record<string, string>): Promise<Json> {
   const [method, template] = key.split(' ') as [string, string];
   const left = [...ids];
@@ -62,7 +62,7 @@ async function ask(key: string, ids: string[] = [], body?: unknown, headers?: Re
   return answered.body.data ?? answered.body;
 }
 
-/** Asks one of ours for a resource of the seed's, and judges that. */
+/** Asks another one for a resource of the table's, and judges that. */
 async function read(path: string, resource: string): Promise<Json> {
   const { body } = await request('GET', path);
   const found = body.data ?? body;
@@ -105,7 +105,7 @@ async function numbersAndPools() {
   await ask(`DELETE ${pools}/{id}`, [other.id]);
 }
 
-/** Makes a workflow of ours, and publishes it. */
+/** Makes a workflow, and publishes it. */
 async function workflow(nodes: object[], publish = true): Promise<string> {
   const { body } = await request('POST', '/v1/workflows', { name: 'One', startNodeId: 'first', nodes });
   if (publish) await request('POST', `/v1/workflows/${body.data.id}/publish`);
@@ -247,7 +247,7 @@ function whole(node: Schema): Schema {
 }
 
 /** Judges the schema of a row: its type, and the values that it must have. */
-function judgeRow({ name, type }: Row, node: Schema | undefined, at: string): void {
+function judgeRow({ name, type, range }: Row, node: Schema | undefined, at: string): void {
   expect(node, `${at}.${name} is not there`).toBeDefined();
   const schema = whole(node!);
   const plain = type.replace('[]', '');
@@ -261,6 +261,8 @@ function judgeRow({ name, type }: Row, node: Schema | undefined, at: string): vo
   if (plain === 'date-time') expect(format, `${at}.${name}`).toBe('date-time');
   if (plain === 'free') expect(additionalProperties, `${at}.${name} has free keys`).not.toBe(false);
   if (resources.has(plain)) judgeSchema(plain, part);
+  const [least, most] = type.endsWith('[]') ? ['minItems', 'maxItems'] : ['minimum', 'maximum'];
+  if (range) expect(schema, `${at}.${name}`).toMatchObject({ [least!]: range[0], [most!]: range[1] });
 }
 
 function judgeSchema(resource: string, node: Schema): void {
@@ -273,7 +275,7 @@ function judgeSchema(resource: string, node: Schema): void {
 }
 
 /** The body and the success of an operation, as they stand in the contract. */
-function schemasOf({ key }: SeedOperation) {
+function schemasOf({ key }: TableOperation) {
   const [method, path] = key.split(' ') as [string, string];
   const item = written.paths[path]!;
   const operation = item[method.toLowerCase()] as Json;
@@ -285,9 +287,9 @@ function schemasOf({ key }: SeedOperation) {
   return { parameters, body: schemaOf(operation.requestBody), status, success: schemaOf(operation.responses[status!]) };
 }
 
-test('the table has the 28 operations', () => expect(seedOperations).toHaveLength(28));
+test('the table has the 28 operations', () => expect(tableOperations).toHaveLength(28));
 
-describe.each(seedOperations.map((operation) => ({ operation, key: operation.key })))('$key', ({ operation, key }) => {
+describe.each(tableOperations.map((operation) => ({ operation, key: operation.key })))('$key', ({ operation, key }) => {
   test('stands in the contract as the table says', () => {
     const { parameters, body, status, success } = schemasOf(operation);
     const inPath = parameters.filter((each) => each.in === 'path').map(({ name }) => name);
@@ -335,6 +337,12 @@ describe.each(seedOperations.map((operation) => ({ operation, key: operation.key
     if (hasPath) refusals.push([404, send(path, {}), 'not_found']);
     if (hasPath) refusals.push([400, send(path.replace(/(_|%2B)[0-9a-f]{9,}/, '_no%20ID'), {})]);
     if (isJson) refusals.push([400, send(path, {}, { nothing: 1 })]);
+    for (const { name, type, range } of [...operation.parameters, ...operation.body].filter((row) => row.range)) {
+      const most = range![1];
+      const many = (items: unknown[]) => ({ ...(body as object), [name]: Array(most + 1).fill(items[0]) });
+      if (type.endsWith('[]')) refusals.push([400, send(path, {}, many((body as Json)[name]))]);
+      else refusals.push([400, send(path, { [name]: String(most + 1), 'Concurrency-Key': 'a' })]);
+    }
     for (const [status, answer, code] of refusals) {
       const { status: got, body: error } = await answer;
       expect(got, JSON.stringify(error)).toBe(status);
