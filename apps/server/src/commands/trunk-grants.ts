@@ -2,10 +2,11 @@ import { isIP } from 'node:net';
 import { locate, systemRandom, systemResolver, TransportError } from '@trunkline/sip';
 import { sql } from 'kysely';
 import { type Database, type EngineTx, forWorkspace } from '../foundation/database/database.ts';
+import { isUniqueViolation } from '../foundation/database/errors.ts';
 import { toId } from '../foundation/values/ids.ts';
 import { claimAddresses, isGivenUp } from '../lines/trunks/granted-addresses.ts';
 import type { TrunkRow } from '../lines/trunks/trunk.ts';
-import { hostOf, plainNetwork, sharing } from '../lines/trunks/trunk-grants.ts';
+import { hostOf, plainNetwork, sharingNow } from '../lines/trunks/trunk-grants.ts';
 import { CommandRefused, workspaceNamed } from './workspace-named.ts';
 
 /** What an operator grants. */
@@ -44,7 +45,7 @@ export async function grantTrunks(
 ): Promise<Granted> {
   const address = readAddress(wanted);
   const { ips, fault } = isNetwork(address) ? { ips: [] } : await whereTo(address + (portOf(wanted) ?? ''), addresses);
-  return database.inEngine(async (tx) => {
+  return sayingWhoHasIt(database, async (tx) => {
     // One operator after the other, and none beside a trunk that is being made.
     await sql`select from installation for update`.execute(tx.db);
     const workspaceId = await workspaceNamed(tx, workspace);
@@ -56,7 +57,7 @@ export async function grantTrunks(
       values (${workspaceId}, ${address}, ${byName}, true, ${now})
       on conflict (workspace_id, address) do update set by_name = excluded.by_name, by_operator = true`.execute(tx.db);
     await claimAddresses(tx, ips, { workspaceId, address }, true);
-    await shareNumbersOf(tx, workspaceId);
+    await shareNumbersOf(tx, { workspaceId, workspace });
     await checkAtOnce(tx, workspaceId, now);
     return { addresses: isNetwork(address) ? [address] : ips, ...(fault !== undefined && { fault }), taken };
   });
@@ -69,13 +70,15 @@ export async function revokeTrunks(
   now: Date,
 ): Promise<void> {
   const address = readAddress(wanted);
-  await database.inEngine(async (tx) => {
+  await sayingWhoHasIt(database, async (tx) => {
+    await sql`select from installation for update`.execute(tx.db);
     const workspaceId = await workspaceNamed(tx, workspace);
     const { rows } = await sql`
       delete from trunk_grants where workspace_id = ${workspaceId} and address = ${address} returning address`.execute(
       tx.db,
     );
     if (rows.length === 0) throw new CommandRefused(`${workspace} is not granted ${address}.`);
+    await shareNumbersOf(tx, { workspaceId, workspace, isRevoked: true });
     await checkAtOnce(tx, workspaceId, now);
   });
 }
@@ -136,7 +139,7 @@ async function refuseTaken(tx: EngineTx, { workspaceId, address, byName, ips }: 
       union all select workspace_id, address, ip from trunk_grant_addresses join networks on ip && wanted
         join trunk_grants using (workspace_id, address) where not (by_name and ${byName}) and ${isGivenUp} is not true
       union all select workspace_id, address, wanted from trunk_grants join networks on true
-      where not by_name and case when address ~ ${IPV4} or address ~ ':' then address::inet && wanted else false end)
+      where not (by_name and ${byName}) and case when address ~ ${IPV4} or address ~ ':' then address::inet && wanted else false end)
     select w.name as workspace, h.address, host(h.ip) as ip from held h join workspaces w on w.id = h.workspace_id
     where h.workspace_id <> ${workspaceId} limit 1`.execute(tx.db);
   const [held] = rows;
@@ -152,27 +155,43 @@ async function refuseTaken(tx: EngineTx, { workspaceId, address, byName, ips }: 
 const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const IPV4 = `^${OCTET}(\\.${OCTET}){3}(/(3[0-2]|[12]?[0-9]))?$`;
 
-/** Notes which numbers of a workspace others could have too. Refuses the grant if another has one of them. */
-async function shareNumbersOf(tx: EngineTx, workspaceId: string): Promise<void> {
+/** Runs a change of grants again if a number was imported elsewhere meanwhile: then it is refused in words. */
+const sayingWhoHasIt = <T>(database: Database, change: (tx: EngineTx) => Promise<T>): Promise<T> =>
+  database.inEngine(change).catch((error) => {
+    if (!isUniqueViolation(error, 'phone_numbers_owner')) throw error;
+    return database.inEngine(change);
+  });
+
+/**
+ * Notes which numbers of a workspace others could have too. Refuses the change of its grants if another has one of them.
+ * Those on a trunk that nobody may call over now stay as they are, and so nobody takes one until it is granted anew; for the
+ * same reason a revoked grant frees none.
+ */
+async function shareNumbersOf(
+  tx: EngineTx,
+  { workspaceId, workspace, isRevoked = false }: { workspaceId: string; workspace: string; isRevoked?: boolean },
+): Promise<void> {
   // A number that is being put on a trunk holds the trunk's row, and one that is imported that of the workspace.
   await sql`select from workspaces where id = ${workspaceId} for no key update`.execute(tx.db);
   const there = forWorkspace(tx, workspaceId);
   const { rows: trunks } = await sql<TrunkRow>`
     select * from trunks where workspace_id = ${workspaceId} order by id for update`.execute(tx.db);
-  const isShared = await sharing(there, true);
-  const [ids, shared] = [trunks.map(({ id }) => id), trunks.map(isShared)];
+  const isShared = await sharingNow(there);
+  const [ids, shared] = [trunks.map(({ id }) => id), trunks.map((trunk) => isShared(trunk) ?? null)];
   const changed = sql`phone_numbers n join unnest(${ids}::uuid[], ${shared}::boolean[]) as t (id, shared)
-    on n.workspace_id = ${workspaceId} and n.trunk_id = t.id and n.status <> 'released' and n.shared <> t.shared`;
-  const { rows: taken } = await sql<{ phone_number: string; workspace: string }>`
-    select n.phone_number, w.name as workspace from ${changed}
+    on n.workspace_id = ${workspaceId} and n.trunk_id = t.id and n.status <> 'released' and n.shared <> t.shared
+    and (t.shared or not ${isRevoked})`;
+  const { rows: taken } = await sql<{ phone_number: string; holder: string }>`
+    select n.phone_number, w.name as holder from ${changed}
     join phone_numbers other on other.phone_number = n.phone_number and other.shared and other.workspace_id <> n.workspace_id
       and other.status in ('provisioning', 'active')
     join workspaces w on w.id = other.workspace_id
     where t.shared order by n.phone_number limit 1`.execute(tx.db);
   if (taken[0]) {
-    const { phone_number: number, workspace } = taken[0];
+    const { phone_number: number, holder } = taken[0];
     throw new CommandRefused(
-      `${workspace} has ${number} too, at carriers that workspaces share. Say first whose it is: trunkline-server move-number --number ${number} --workspace …`,
+      `${holder} has ${number} too, at carriers that workspaces share. If it is ${workspace}'s, first run: trunkline-server move-number ` +
+        `--number ${number} --workspace '${workspace}'. Else ${workspace} must release it first.`,
     );
   }
   await sql`

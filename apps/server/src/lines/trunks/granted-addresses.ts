@@ -15,8 +15,8 @@ interface Book {
   /** Whether addresses must be granted: there are several workspaces. */
   isStrict: boolean;
   workspaces: Map<string, { grants: Grant[]; covers: (address: string) => boolean }>;
-  /** Networks that are one workspace's alone. */
-  closed: { workspaceId: string; networks: Networks }[];
+  /** Networks that are one workspace's alone, or of some that are told by name. */
+  closed: { workspaceId: string; byName: boolean; networks: Networks }[];
   /** The grant of the host that led to an address first; `isStale` if that should be noted again. */
   owners: Map<string, Grant & { isStale: boolean }>;
   /** Grants of which no more addresses are noted. */
@@ -62,8 +62,11 @@ export function grantedAddresses(
     const grant = name === undefined ? undefined : find();
     if (name !== undefined && !grant) return known.isStrict ? [] : addresses;
     const isOwn = known.workspaces.get(workspaceId)?.covers ?? (() => false);
+    const isToldByName = grant?.byName ?? true;
     const isTaken = (address: string) =>
-      known.closed.some((each) => each.workspaceId !== workspaceId && each.networks.has(address));
+      known.closed.some(
+        (each) => each.workspaceId !== workspaceId && !(each.byName && isToldByName) && each.networks.has(address),
+      );
     const unclaimed = addresses.filter((address) => !known.owners.has(address) && !isOwn(address) && !isTaken(address));
     const stale = addresses.filter((address) => {
       const owner = known.owners.get(address);
@@ -80,8 +83,7 @@ export function grantedAddresses(
     if (!known.isStrict) return addresses;
     const isOpen = (address: string) => {
       const owner = known.owners.get(address);
-      const isShared =
-        owner === undefined || owner.workspaceId === workspaceId || (owner.byName && (grant?.byName ?? true));
+      const isShared = owner === undefined || owner.workspaceId === workspaceId || (owner.byName && isToldByName);
       return isShared && !isTaken(address);
     };
     return addresses.filter((address) => isOwn(address) || isOpen(address));
@@ -144,8 +146,8 @@ async function readBook({ db }: Tx): Promise<Book> {
     const all = book.workspaces.get(workspaceId)?.grants;
     if (all) all.push(grant);
     else book.workspaces.set(workspaceId, { grants: [grant], covers: () => false });
-    if (!byName && isIP(address.split('/')[0]!) !== 0)
-      book.closed.push({ workspaceId, networks: parseNetworks([address]) });
+    if (isIP(address.split('/')[0]!) !== 0)
+      book.closed.push({ workspaceId, byName, networks: parseNetworks([address]) });
   }
   for (const each of book.workspaces.values()) each.covers = coverage(each.grants.map(({ address }) => address));
   const noted = new Map<string, number>();

@@ -57,9 +57,8 @@ export const inboundTrunks = ({
     const { rows } = await database.inEngine((tx) =>
       sql<OwnedNumber>`
         select phone_number as number, workspace_id as "workspaceId", shared from phone_numbers
-        where phone_number = any(${numbers}) and trunk_id = any(${trunkIds}::uuid[]) and status = 'active'`.execute(
-        tx.db,
-      ),
+        where phone_number = any(${numbers}) and trunk_id = any(${trunkIds}::uuid[]) and status = 'active'
+        order by id`.execute(tx.db),
     );
     return rows;
   },

@@ -73,17 +73,26 @@ async function grantsOf({ db, workspaceId }: WorkspaceTx, alone = false): Promis
   return rows.map(({ address }) => address);
 }
 
+/** A trunk as far as it says who may call over it. */
+type CalledOver = Named & Pick<TrunkRow, 'inbound_digest'>;
+
 /**
- * Judges of a workspace's trunks whether callers of other workspaces may come from where theirs come: what they name isn't
- * granted to it alone, or they come from anywhere, with a password.
+ * Judges of a workspace's trunks whether callers of other workspaces may come from where theirs come: by what is granted
+ * to it by name, or from anywhere, with a password. Undefined if whom a trunk calls is not granted: nobody calls over it.
  */
-export async function sharing(
-  tx: WorkspaceTx,
-  callsOut: boolean,
-): Promise<(trunk: Named & Pick<TrunkRow, 'inbound_digest'>) => boolean> {
+export async function sharingNow(tx: WorkspaceTx): Promise<(trunk: CalledOver) => boolean | undefined> {
+  const [isGranted, isAlone] = [coverage(await grantsOf(tx)), coverage(await grantsOf(tx, true))];
+  return (trunk) => {
+    if (ungranted({ ...trunk, ip_allowlist: [] }, isGranted).length > 0) return undefined;
+    return trunk.inbound_digest || ungranted(trunk, isAlone).some(({ address }) => isGranted(address));
+  };
+}
+
+/** The same where numbers are put on a trunk: on one that nobody calls over they are in nobody's way. */
+export async function sharing(tx: WorkspaceTx, callsOut: boolean): Promise<(trunk: CalledOver) => boolean> {
   if (!callsOut) return () => true;
-  const isAlone = coverage(await grantsOf(tx, true));
-  return (trunk) => trunk.inbound_digest || ungranted(trunk, isAlone).length > 0;
+  const isShared = await sharingNow(tx);
+  return (trunk) => isShared(trunk) ?? false;
 }
 
 /**

@@ -603,7 +603,25 @@ test('the operator moves a number to the workspace whose it is', async () => {
   await refused(freeNumber(), 'Owner').toThrow('No workspace has');
   const used = await imported();
   await callOf(used.id);
-  await refused(used.phoneNumber, 'Owner').toThrow('uses');
+  await refused(used.phoneNumber, 'Owner').toThrow(/uses .* in Default/);
+  const end = (id: string) =>
+    inWorkspace(sql`
+      update calls set status = 'completed', outcome = 'answered', ended_by = 'agent', ended_at = now()
+      where phone_number_id = ${fromId(id)} returning id`);
+  await end(used.id);
+
+  // What is bought takes the place of what the other workspace has at a carrier of its own, unless that is in use.
+  const twin = await imported();
+  await inWorkspace(sql`update phone_numbers set shared = false where id = ${fromId(twin.id)} returning id`);
+  const buys2 = await other.POST(`${path}/buy`, { body: { phoneNumber: twin.phoneNumber, provider: 'simulator' } });
+  expect(buys2.error).toBeUndefined();
+  await callOf(twin.id);
+  await refused(twin.phoneNumber, 'Default').toThrow(/uses .* in Default/);
+  await end(twin.id);
+  await moveNumber(database, twin.phoneNumber, 'Default', server.clock.now());
+  expect(await read(twin.id)).toBeUndefined();
+  const { items } = await list({ searchText: twin.phoneNumber });
+  expect(items).toMatchObject([{ status: 'active', provider: 'simulator' }]);
 });
 
 test('who may not is refused: 400, 401, 403, 413, 415', async () => {

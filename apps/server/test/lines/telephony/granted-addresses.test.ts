@@ -104,6 +104,20 @@ test('where customers are told by name, no name that is one’s own alone takes 
   await expect(grant('A', IP)).rejects.toThrow(/B's by its grant of b.twilio.example/);
 });
 
+test('what is granted alone and what is granted by name never overlap, whichever comes first', async () => {
+  const { grant, reach } = await twoWorkspaces();
+  await grant('B', '203.0.113.0/25', true);
+  await grant('B', '198.51.100.7', true);
+  for (const wanted of ['203.0.113.0/24', IP, '198.51.100.0/24'])
+    await expect(grant('A', wanted)).rejects.toThrow(/B's by its grant of .* grant it to both with --by-name/);
+  await grant('A', '203.0.113.0/24', true);
+  // Nor does a name that is one's alone lead there later, and take the address from those that are told by name.
+  await grant('B', 'b.twilio.example', true);
+  await grant('A', 'a.example');
+  expect(await reach('A', 'a.example', '198.51.100.7', '192.0.2.1')).toEqual(['192.0.2.1']);
+  expect(await reach('B', 'b.twilio.example', '198.51.100.7')).toEqual(['198.51.100.7']);
+});
+
 test('what looks like an address and is none is refused, and a workspace is named by its ID too', async () => {
   const { grant, reach, idOf } = await twoWorkspaces();
   await expect(grant('A', '203.0.113.300')).rejects.toThrow(/--address must be/);

@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SdpSession } from '@trunkline/sip';
+import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { grantTrunks } from '../../../src/commands/trunk-grants.ts';
+import { moveNumber } from '../../../src/commands/move-number.ts';
+import { grantTrunks, revokeTrunks } from '../../../src/commands/trunk-grants.ts';
+import { CommandRefused } from '../../../src/commands/workspace-named.ts';
+import type { TrunkRow } from '../../../src/lines/trunks/trunk.ts';
+import { sharingNow } from '../../../src/lines/trunks/trunk-grants.ts';
 import { chances } from '../../chances.ts';
 import { startNameServer } from '../../fairness/name-server.ts';
 import { keyWith } from '../../platform/api-keys/keys.ts';
@@ -18,6 +23,11 @@ const answers: Callee = async (call, answer) => {
   const phone = await answer();
   await phone.speak(Buffer.alloc(800, 0xff));
   await call.hangUp();
+};
+
+/** What an operator is told may be anything; it must be no fault. */
+const isRefused = (error: unknown) => {
+  if (!(error instanceof CommandRefused)) throw error;
 };
 
 /** Of the workspace that nobody may harm: at its own carrier, and at one that all share. */
@@ -84,7 +94,7 @@ test('what other tenants do at random changes nothing for ours, and reaches no c
   /** One thing that a tenant may try. Its answer, of whatever status, is its own matter; it must be none of a fault here. */
   const tried = new Map<string, number>();
   const last: string[] = [];
-  const harm = async (at: number) => {
+  const harm = async (at: number): Promise<void> => {
     const tenant = others[at]!;
     const { client } = tenant;
     const hosts = [...Object.keys(names).map((name) => `${name}:25060`), ...addresses.map((ip) => `${ip}:25060`)];
@@ -95,7 +105,7 @@ test('what other tenants do at random changes nothing for ours, and reaches no c
     const settings = () => ({
       terminationUrl: one(hosts),
       ...(random() < 0.3 && { outboundProxy: one(hosts) }),
-      ...(random() < 0.3 && { ipAllowlist: [one(addresses)] }),
+      ...(random() < 0.3 && { ipAllowlist: [one([...addresses, '127.0.0.0/29'])] }),
       ...(random() < 0.3 && { country: one(['DE', 'AT', 'US']) }),
       ...(random() < 0.3 && { username: one(['a', 'b']), password: 'a long and random one', inboundDigest: true }),
     });
@@ -111,6 +121,28 @@ test('what other tenants do at random changes nothing for ours, and reaches no c
           params: { path: { id: number.id } },
           body: { trunkId: trunk.params.path.trunkId },
         }),
+      short: () =>
+        client.POST('/v1/telephony/phone-numbers/import/manual', {
+          body: {
+            phoneNumbers: [one(numbers)],
+            inboundAgentId: tenant.agentId,
+            sipConfig: { terminationUrl: one(hosts) },
+          },
+        }),
+      bring: () =>
+        number &&
+        client.PATCH('/v1/telephony/phone-numbers/{id}', {
+          params: { path: { id: number.id } },
+          body: random() < 0.3 ? { trunkId: null } : { sipConfig: { ipAllowlist: [one(addresses)] } },
+        }),
+      /** Of the operator: what the tenant is granted is taken back while it tries something, and given again. */
+      regrant: async () => {
+        const workspace = ['B', 'C'][at]!;
+        const address = one([`${workspace.toLowerCase()}.example`, 'shared.example']);
+        await revokeTrunks(server.database, { workspace, address }, new Date()).catch(isRefused);
+        await harm(at);
+        await grant(workspace, address, address === 'shared.example').catch(isRefused);
+      },
       release: () =>
         number && client.DELETE('/v1/telephony/phone-numbers/{id}', { params: { path: { id: number.id } } }),
       call: () =>
@@ -180,4 +212,102 @@ test('what other tenants do at random changes nothing for ours, and reaches no c
   expect(thirds.filter((user) => !isOf(3)(user))).toEqual([]);
   expect(owns.length).toBeGreaterThan(0);
   console.log(JSON.stringify({ seed: SEED, rung, invites: calledOver.map(({ length }) => length), tried: [...tried] }));
+});
+
+test('a number is one workspace’s at shared carriers, however imports, changes and grants cross each other', async () => {
+  const sip = { drainSeconds: 0, sipHost: '127.0.0.1', sipPort: 0, sipAllowedAddresses: loopback };
+  const server = await startTestServer({ config: sip });
+  onTestFinished(() => server.stop());
+  const { database } = server;
+  const workspaces = ['One', 'Two', 'Three'];
+  const clients: Awaited<ReturnType<typeof startTestServer>>['client'][] = [];
+  for (const workspace of workspaces) {
+    const grant = (address: string, byName: boolean) =>
+      grantTrunks(database, { workspace, address, byName }, new Date(), async () => []);
+    const client = server.clientOf(await keyWith(server, { permissions: ['*'], workspace }));
+    await grant(`${workspace.toLowerCase()}.example`, false);
+    await grant('shared.example', true);
+    clients.push(client);
+  }
+  const faults: unknown[] = [];
+  const random = chances(SEED);
+  const one = <T>(all: readonly T[]) => all[Math.floor(random() * all.length)]!;
+  const settings = (workspace: string) => ({
+    terminationUrl: one([`${workspace.toLowerCase()}.example`, 'shared.example']),
+    ...(random() < 0.2 && { inboundDigest: true, username: 'a', password: 'a long and random one' }),
+  });
+  const tenant = async (at: number) => {
+    const [client, workspace] = [clients[at]!, workspaces[at]!];
+    for (let turn = 0; turn < 150; turn += 1) {
+      const trunks = (await client.GET('/v1/telephony/trunks')).data!.items;
+      const numbers = (await client.GET('/v1/telephony/phone-numbers')).data!.items;
+      const [trunk, number] = [
+        trunks.length > 0 ? one(trunks) : undefined,
+        numbers.length > 0 ? one(numbers) : undefined,
+      ];
+      const acts = [
+        () => client.POST('/v1/telephony/trunks', { body: { probe: 'none', ...settings(workspace) } }),
+        () =>
+          client.POST('/v1/telephony/phone-numbers/import/manual', {
+            body: { phoneNumbers: [OWN, SHARED], sipConfig: { terminationUrl: settings(workspace).terminationUrl } },
+          }),
+        () =>
+          trunk &&
+          client.PATCH('/v1/telephony/trunks/{trunkId}', {
+            params: { path: { trunkId: trunk.id } },
+            body: settings(workspace),
+          }),
+        () =>
+          trunk &&
+          client.POST('/v1/telephony/phone-numbers/import/manual', {
+            body: { phoneNumbers: [OWN, SHARED], trunkId: trunk.id },
+          }),
+        () =>
+          trunk &&
+          number &&
+          client.PATCH('/v1/telephony/phone-numbers/{id}', {
+            params: { path: { id: number.id } },
+            body: { trunkId: trunk.id },
+          }),
+        () => number && client.DELETE('/v1/telephony/phone-numbers/{id}', { params: { path: { id: number.id } } }),
+      ];
+      const answer = await one(acts)();
+      const status = (answer as { response?: Response } | undefined)?.response?.status ?? 200;
+      if (status >= 500) faults.push(answer);
+    }
+  };
+  let isOver = false;
+  const operator = async () => {
+    while (!isOver) {
+      const [workspace, now] = [one(workspaces), new Date()];
+      const address = `${workspace.toLowerCase()}.example`;
+      const acts = [
+        () => grantTrunks(database, { workspace, address, byName: true }, now, async () => []),
+        () => revokeTrunks(database, { workspace, address }, now),
+        () => grantTrunks(database, { workspace, address, byName: false }, now, async () => []),
+        () => moveNumber(database, one([OWN, SHARED]), workspace, now),
+      ];
+      await one(acts)()
+        .catch(isRefused)
+        .catch((error) => faults.push(error));
+    }
+  };
+  const operating = operator();
+  await Promise.all(clients.map((_client, at) => tenant(at)));
+  isOver = true;
+  await operating;
+  expect(faults).toEqual([]);
+  // Each number that callers of several workspaces may reach is known for one, and so the index keeps it one workspace's.
+  const { rows } = await database.inEngine(({ db }) =>
+    sql<{ workspace_id: string }>`select id as workspace_id from workspaces`.execute(db),
+  );
+  for (const { workspace_id: workspaceId } of rows) {
+    await database.inWorkspace(workspaceId, async (tx) => {
+      const isShared = await sharingNow(tx);
+      const numbersOn = await sql<TrunkRow & { shared: boolean }>`
+        select t.*, n.shared from phone_numbers n join trunks t on t.id = n.trunk_id
+        where n.workspace_id = ${workspaceId} and n.status <> 'released'`.execute(tx.db);
+      for (const on of numbersOn.rows) expect(on.shared || !isShared(on)).toBe(true);
+    });
+  }
 });

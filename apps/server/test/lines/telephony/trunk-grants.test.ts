@@ -237,3 +237,65 @@ test('a number is a workspace’s own at its own carrier, and one workspace’s 
   await until(() => arrive(carriers[0], '127.0.0.2', source));
   await until(async () => expect(await arrivedAt()).toEqual([1, 2]));
 });
+
+test('whatever an operator grants, revokes and moves, and in whichever order, no number is free for others meanwhile', async () => {
+  const sip = { drainSeconds: 0, sipHost: '127.0.0.1', sipPort: 0, sipAllowedAddresses: loopback };
+  const server = await startTestServer({ config: sip });
+  onTestFinished(() => server.stop());
+  const { database } = server;
+  const clientOf = async (workspace: string) =>
+    server.clientOf(await keyWith(server, { permissions: ['*'], workspace }));
+  const [us, them, others] = [await clientOf('Us'), await clientOf('Them'), await clientOf('Others')];
+  const grant = (workspace: string, address: string, byName = false) =>
+    grantTrunks(database, { workspace, address, byName }, new Date(), async () => []);
+  const revoke = (workspace: string, address: string) => revokeTrunks(database, { workspace, address }, new Date());
+  const move = (number: string, workspace: string) => moveNumber(database, number, workspace, new Date());
+  const trunkTo = async (client: Client, terminationUrl: string) =>
+    (await client.POST('/v1/telephony/trunks', { body: { terminationUrl, probe: 'none' } })).data!.id;
+  const take = async (client: Client, trunkId: string, ...phoneNumbers: string[]) => {
+    const body = { phoneNumbers, trunkId };
+    const { data } = await client.POST('/v1/telephony/phone-numbers/import/manual', { body });
+    return data!.rejected.map(({ code }) => code);
+  };
+  const numbersOf = async (client: Client) =>
+    (await client.GET('/v1/telephony/phone-numbers')).data!.items.map(({ phoneNumber }) => phoneNumber).toSorted();
+
+  // What is revoked and still granted by name is shared from then on.
+  await grant('Us', '127.0.0.5');
+  await grant('Us', '127.0.0.0/24', true);
+  const there = await trunkTo(us, '127.0.0.5');
+  expect(await take(us, there, OURS)).toEqual([]);
+  await revoke('Us', '127.0.0.5');
+  await grant('Them', '127.0.0.0/24', true);
+  const beside = await trunkTo(them, '127.0.0.5');
+  expect(await take(them, beside, OURS)).toEqual(['number_unavailable']);
+  // Nor is it free while nothing is granted, to be granted anew.
+  await revoke('Us', '127.0.0.0/24');
+  expect(await take(them, beside, OURS)).toEqual(['number_unavailable']);
+  await grant('Us', '127.0.0.0/24', true);
+
+  // Who is granted nothing keeps no number from others, and gets none from them when it is granted anew.
+  await revoke('Them', '127.0.0.0/24');
+  expect(await take(them, beside, THEIRS)).toEqual([]);
+  expect(await take(us, there, THEIRS)).toEqual([]);
+  await grant('Them', 'them.example');
+  await expect(grant('Them', '127.0.0.0/24', true)).rejects.toThrow(
+    `Us has ${THEIRS} too, at carriers that workspaces share. If it is Them's, first run: trunkline-server move-number --number ${THEIRS} --workspace 'Them'.`,
+  );
+
+  // What the operator has decided can't be undone by importing it anew.
+  await move(THEIRS, 'Them');
+  expect([await numbersOf(us), await numbersOf(them)]).toEqual([[OURS], [THEIRS]]);
+  expect(await take(us, there, THEIRS)).toEqual(['number_unavailable']);
+  await grant('Them', '127.0.0.0/24', true);
+  expect(await take(us, there, THEIRS)).toEqual(['number_unavailable']);
+
+  // At a carrier that is one's alone a number is in nobody's way, and stays.
+  await grant('Others', 'others.example');
+  const theirs = await trunkTo(others, 'others.example');
+  expect(await take(others, theirs, OURS, CALLEE)).toEqual([]);
+  await expect(move(CALLEE, 'Us')).rejects.toThrow(/alone \(Others\), and is in nobody's way. Import it in Us/);
+  await move(OURS, 'Others');
+  expect([await numbersOf(us), await numbersOf(others)]).toEqual([[], [OURS, CALLEE].toSorted()]);
+  expect(await take(us, there, OURS)).toEqual(['number_unavailable']);
+});

@@ -1,7 +1,10 @@
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newUuid } from '../../../src/foundation/values/ids.ts';
 import { confirm, createWithFile, importFile, validated } from '../../audience/contact-lists/contact-files.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
+import { keyWith } from '../api-keys/keys.ts';
 import { createEndpoint, type Receiver, sendsToLoopback, startReceiver } from './receiver.ts';
 import { breachesOf, describedTypes } from './webhook-contract.ts';
 
@@ -176,6 +179,14 @@ test('a number that calls back reaches the agent of the number that it calls, an
   const number = (await server.client.GET('/v1/telephony/phone-numbers')).data!.items[0]!;
   const body = { inboundAgentId: 'agent_desk' };
   await server.client.PATCH('/v1/telephony/phone-numbers/{id}', { ...at(number.id), body });
+  // Another workspace that has the number too, from a time when each had its own carrier, is not asked.
+  await keyWith(server, { permissions: ['*'], workspace: 'Twin' });
+  await server.database.inEngine(({ db }) =>
+    sql`
+      insert into phone_numbers (workspace_id, id, phone_number, status, provider, shared, created_at, updated_at)
+      select id, ${newUuid()}, ${number.phoneNumber}, 'active', 'sip', false, created_at, created_at
+      from workspaces where name = 'Twin'`.execute(db),
+  );
   await callPeople(['+14155550190']);
   await until(() => expect(receiver.received.map(({ data }) => data['direction'])).toContain('inbound'));
   const arrived = () => receiver.received.filter(({ data }) => data['direction'] === 'inbound');

@@ -6,7 +6,7 @@ import type { SimulatorTime } from './time.ts';
 /** The calls that arrive in this process. Closed at first: none arrives. */
 export interface ArrivingCalls {
   /** Has a call arrive at one of our numbers. */
-  ring(numbers: Pick<InboundCall, 'to' | 'from'>): void;
+  ring(call: Pick<InboundCall, 'to' | 'from' | 'workspaceId'>): void;
   /** Rings back once a call is over; a process that ends meanwhile takes that along. */
   ringBack(call: CallRequest): void;
   listen(listener: (call: InboundCall) => void): () => void;
@@ -20,17 +20,17 @@ export function createArrivingCalls(time: SimulatorTime, speed: number): Arrivin
   const listeners = new Set<(call: InboundCall) => void>();
   const pending = new Set<() => void>();
   let isOpen = false;
-  const ring = (numbers: Pick<InboundCall, 'to' | 'from'>) => {
+  const ring: ArrivingCalls['ring'] = (rung) => {
     if (!isOpen) return;
-    const call = { ...numbers, providerCallId: randomUUID(), at: time.now() };
+    const call = { ...rung, providerCallId: randomUUID(), at: time.now() };
     for (const listener of listeners) listener(call);
   };
   return {
     ring,
-    ringBack({ to, from }) {
+    ringBack({ to, from, workspaceId }) {
       const cancel = time.wakeAt(time.now().getTime() + CALLS_BACK_AFTER / speed, () => {
         pending.delete(cancel);
-        ring({ to: from, from: to });
+        ring({ to: from, from: to, workspaceId });
       });
       pending.add(cancel);
     },

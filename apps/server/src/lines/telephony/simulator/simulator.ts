@@ -40,7 +40,7 @@ export interface Simulator extends CallGateway, NumberMarket, TrunkProber {
   /** How many calls this process follows. */
   liveCalls(): number;
   /** Has a call arrive in this process, at one of our numbers. */
-  ring(numbers: Pick<InboundCall, 'to' | 'from'>): void;
+  ring(call: Pick<InboundCall, 'to' | 'from' | 'workspaceId'>): void;
 }
 
 const storedCall = (

@@ -31,7 +31,7 @@ export interface InboundDirectory {
   trunks(): Promise<InboundTrunk[]>;
   /** A trunk as it is now, with its password; undefined where there is none, or none that can be read. */
   trunk(key: TrunkKey): Promise<Trunk | undefined>;
-  /** Those of these numbers that are active and call over one of these trunks. */
+  /** Those of these numbers that are active and call over one of these trunks, the first that were there first. */
   numbersOf(numbers: readonly string[], trunkIds: readonly string[]): Promise<OwnedNumber[]>;
 }
 
@@ -151,14 +151,15 @@ async function calledOn(
     trunks.some((trunk) => trunk.workspaceId === workspaceId && readings.get(trunk.country)!.includes(number));
   const ids = trunks.map(({ id }) => id);
   const owned = (await directory.numbersOf(numbers, ids)).filter(isTheirs);
-  // Who has just moved a trunk from here to a carrier of its own takes no callers by a number that it gave it there.
-  const found = owned.filter(
-    (one) => one.shared || !owned.some(({ number, shared }) => shared && number === one.number),
-  );
+  // Who has just moved a trunk from here, or was here until now, takes no callers by a number that it gave it since.
+  const found = numbers.flatMap((number) => {
+    const owners = owned.filter((each) => each.number === number);
+    return owners.find(({ shared }) => shared) ?? owners[0] ?? [];
+  });
   const inFull = found.find(({ number }) => number === `+${bareUser(user).replace('+', '')}`);
   const isAmbiguous = new Set(found.map(({ workspaceId }) => workspaceId)).size > 1;
   if (isAmbiguous) return inFull;
-  return numbers.flatMap((each) => found.find(({ number }) => number === each) ?? [])[0];
+  return found[0];
 }
 
 /** The country that a workspace's trunks at one peer say; none where they differ. */
