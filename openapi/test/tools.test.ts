@@ -6,8 +6,10 @@ import SwaggerParser from '@apidevtools/swagger-parser';
 import spectral from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 import codegen from 'openapi-typescript-codegen';
+import { generate } from 'orval';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bundle, bundleContract, type Contract, here, operationsOf, tool } from './bundle.ts';
+import { judge } from './zod-schemas.ts';
 
 let bundle: Bundle;
 
@@ -102,5 +104,18 @@ describe("the contract in other people's tools", () => {
     const project = join(out, 'tsconfig.json');
     await writeFile(project, JSON.stringify({ compilerOptions: STRICT, include: ['.'] }));
     await expect(tool('tsc', '-p', project).catch(({ stdout }) => stdout)).resolves.toMatchObject({ stdout: '' });
+  });
+
+  it('gives orval schemas of Zod that take every example, and what a later version adds to an answer', async () => {
+    const file = join(bundle.folder, 'orval.ts');
+    await generate({ input: { target: bundle.path }, output: { target: file, client: 'zod' } }, bundle.folder);
+    const schemas = await import(file);
+    const { bodies, answers, wrong } = judge(bundle, (id) => {
+      const name = id[0]!.toUpperCase() + id.slice(1);
+      return { body: schemas[`${name}Body`], answer: schemas[`${name}Response`] };
+    });
+    expect(wrong).toEqual([]);
+    // Of answers with 201 and 202 it makes none.
+    expect(Math.min(bodies, answers)).toBeGreaterThan(50);
   });
 });

@@ -77,6 +77,17 @@ test('what bears a version bears that of its package, now and after the next rel
   }
 });
 
+test('a contract that differs from the one kept of its version gets another version with the next release', () => {
+  const raised = readdirSync(path.join(root, '.changeset')).some((name) =>
+    /^'@trunkline\/openapi':/m.test(read(root, path.join('.changeset', name)).split('\n---')[0]!),
+  );
+  if (raised) return;
+  const { version } = JSON.parse(read(root, 'openapi/package.json'));
+  expect(JSON.parse(read(root, 'openapi/dist/closed.json'))).toEqual(
+    parse(read(root, `openapi/released/${version}.closed.yaml`)),
+  );
+});
+
 test.each(published)('%s says what npm shows, as the others do', (manifest) => {
   const { name, ...fields } = JSON.parse(read(root, manifest));
   const repository = 'https://github.com/trunkline/trunkline';
@@ -88,7 +99,7 @@ test.each(published)('%s says what npm shows, as the others do', (manifest) => {
     keywords: expect.arrayContaining(['trunkline']),
     publishConfig: { access: 'public', provenance: true },
     engines: { node: expect.stringMatching(/^>=\d+/) },
-    files: expect.arrayContaining([expect.stringContaining('dist')]),
+    files: expect.arrayContaining([expect.stringContaining('dist'), 'CHANGELOG.md']),
   });
   expect(name).toMatch(/^@trunkline\//);
   expect(existsSync(path.join(root, folderOf(manifest), 'README.md'))).toBe(true);
