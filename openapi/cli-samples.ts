@@ -18,12 +18,12 @@ updatePhoneNumber numbers update <id>
 releasePhoneNumber numbers release <id>
 listTrunks trunks list
 createTrunk trunks create
-getTrunk trunks show <id>
-updateTrunk trunks update <id> [--max-channels] [--calls-per-second]
-deleteTrunk trunks delete <id>
-validateTrunk trunks check <id>
-pauseTrunk trunks pause <id>
-resumeTrunk trunks resume <id>
+getTrunk trunks show <trunkId>
+updateTrunk trunks update <trunkId> [--max-channels] [--calls-per-second]
+deleteTrunk trunks delete <trunkId>
+validateTrunk trunks check <trunkId>
+pauseTrunk trunks pause <trunkId>
+resumeTrunk trunks resume <trunkId>
 listNumberPools pools list
 createNumberPool pools create [--name] [--description] [--max-calls-per-number-per-day] [--phone-number-ids]
 getNumberPool pools show <id>

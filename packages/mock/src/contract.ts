@@ -10,23 +10,14 @@ export function loadContract(): ContractDocument {
   return JSON.parse(readFileSync(fileURLToPath(file), 'utf8')) as ContractDocument;
 }
 
-/** What the contract says of a status of an operation; nothing, if it has no such status. */
-export function responseOf(contract: ContractDocument, operation: Operation, status: number): Described | undefined {
-  const item = contract.paths[operation.path]![operation.method.toLowerCase()] as {
-    responses: Record<string, Described>;
-  };
-  const response = item.responses[status];
-  return response && resolve(contract, response);
-}
-
 /** The contract's examples for a status of an operation, by name. */
 export function examplesOf(contract: ContractDocument, operation: Operation, status: number): Map<string, unknown> {
-  const [media] = Object.values(responseOf(contract, operation, status)?.content ?? {}) as Media[];
+  const item = contract.paths[operation.path]![operation.method.toLowerCase()] as {
+    responses: Record<string, Response>;
+  };
+  const response = item.responses[status];
+  const [media] = Object.values((response && resolve(contract, response).content) ?? {}) as Media[];
   return new Map(Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value]));
-}
-
-interface Described extends Response {
-  headers?: Record<string, { $ref?: string; example?: unknown }>;
 }
 
 interface Media {

@@ -8,7 +8,7 @@ import type { FilePart, Handlers, OperationId } from '@trunkline/server/foundati
 import { faultAt, markedPlaces } from '@trunkline/server/foundation/http/request-fault';
 import { createValidator } from '@trunkline/server/foundation/http/validator';
 import { forValidator } from '@trunkline/server/foundation/http/validator-contract';
-import { answerOf } from './answers.ts';
+import { createAnswers } from './answers.ts';
 import { examplesOf } from './contract.ts';
 import { framesAfter, framesOf, play } from './event-frames.ts';
 import { readPrefer, whyNoAnswer } from './forced-answer.ts';
@@ -44,7 +44,7 @@ export async function createMockEdge(
   draining: AbortSignal,
 ) {
   const document = forValidator(contract);
-  const validator = await createValidator(document);
+  const [answer, validator] = await Promise.all([createAnswers(contract), createValidator(document)]);
   const passing = new AsyncLocalStorage<Passing>();
 
   const handlerOf = (operation: Operation) => async (input: Input) => {
@@ -59,7 +59,7 @@ export async function createMockEdge(
       const told = streamed(contract, operation, wanted, input.headers['Last-Event-ID']);
       return told.length > 0 ? { status: 200, stream: play(told) } : { status: 204 };
     }
-    return withOwnUrls(answerOf(contract, operation, wanted), request);
+    return withOwnUrls(await answer(operation, wanted), request);
   };
 
   const edge = createEdge({
