@@ -113,8 +113,8 @@ export async function claimAddresses(
   await sql`delete from trunk_grant_addresses where ${isGivenUp}`.execute(db);
   await sql`
     insert into trunk_grant_addresses as a (ip, workspace_id, address, seen_at)
-    select distinct ip, workspace_id, address, case when not ${isGranting} then clock_timestamp() end
-    from trunk_grants g cross join unnest(${ips}::inet[]) as ip
+    select ip, workspace_id, address, case when not ${isGranting} then clock_timestamp() end
+    from trunk_grants g cross join (select distinct unnest(${ips}::inet[]) as ip) as led
     where workspace_id = ${workspaceId} and address = ${address}
       and (select count(*) from trunk_grant_addresses a
         where a.workspace_id = g.workspace_id and a.address = g.address) < ${MOST_ADDRESSES}
