@@ -83,6 +83,9 @@ test('what other tenants do at random changes nothing for ours, and reaches no c
   const ours = (await trunkTo(us, 'ours.example:25060', { country: 'DE' }))!;
   expect((await importTo(us, ours, [OWN])).data!.rejected).toEqual([]);
   const others = [await join('B'), await join('C')];
+  // Their addresses too: what a name led to is nobody's while the name is revoked.
+  await grant('B', '127.0.0.3');
+  await grant('C', '127.0.0.4');
   await grant('B', 'b.example');
   await grant('C', 'c.example');
   await grant('B', 'moving-b.example');
