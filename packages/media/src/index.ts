@@ -12,6 +12,7 @@ export {
 export { MediaFault, MediaLostError } from './media-thread.ts';
 export { Playout } from './playout.ts';
 export { readUlawWav } from './read-wav.ts';
+export { Resampler } from './resample.ts';
 export { type RtpPacket, readRtp, writeRtpHeader } from './rtp.ts';
 export { type PortShares, RtpPorts } from './rtp-ports.ts';
 export { type ServeMediaOptions, serveMedia } from './serve-media.ts';
