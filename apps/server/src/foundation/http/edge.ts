@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { tracer } from '../observe/tracing.ts';
-import { noteAsSent } from '../values/as-sent.ts';
 import { canonicalBytes } from '../values/canonical-base64.ts';
 import { toId } from '../values/ids.ts';
 import { ServiceError } from '../values/service-error.ts';
@@ -112,7 +111,6 @@ export function createEdge(options: EdgeOptions): Edge {
     room.refuseMore(exchange);
     const read = route.reader.read(exchange, match.params, query);
     const parts = read instanceof Promise ? await read : read;
-    if (parts.headers['idempotency-key'] !== undefined && typeof parts.body === 'object') noteAsSent(parts.body!);
     await validate(route, parts);
     const opensStream = route.isStream && request.method !== 'HEAD';
     if (opensStream) exchange.leave = streams.enter(principal);

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { noteAsSentInTurns } from '../values/as-sent.ts';
 import { nameFault } from '../values/kept-text.ts';
 import { limiter } from '../values/limiter.ts';
 import { checkExact } from './exact-numbers.ts';
@@ -53,8 +54,16 @@ export async function parseInTurns(text: string, asked: LargeBody): Promise<{ bo
 
 /** Parses the large bodies of a process. */
 export interface LargeBodies {
-  /** Does `parseInTurns` once the workspace has its turn: who sends many waits for itself. */
-  parse(workspaceId: string, text: string, asked: LargeBody): Promise<{ body: unknown; values: number }>;
+  /**
+   * Does `parseInTurns` once the workspace has its turn: who sends many waits for itself.
+   * @param isNamed whether the request may be sent again, so that the body is noted as it was sent
+   */
+  parse(
+    workspaceId: string,
+    text: string,
+    asked: LargeBody,
+    isNamed: boolean,
+  ): Promise<{ body: unknown; values: number }>;
 }
 
 /** Bodies that are parsed at a time: one of a workspace, and one of another beside it. */
@@ -65,7 +74,12 @@ export function createLargeBodies(): LargeBodies {
   const inTurn = limiter(AT_A_TIME);
   return {
     // It drops nothing, so each comes to something.
-    parse: async (workspaceId, text, asked) => (await inTurn(workspaceId, () => parseInTurns(text, asked)))!,
+    parse: async (workspaceId, text, asked, isNamed) =>
+      (await inTurn(workspaceId, async () => {
+        const parsed = await parseInTurns(text, asked);
+        if (isNamed) await noteAsSentInTurns(parsed.body);
+        return parsed;
+      }))!,
   };
 }
 

@@ -1,4 +1,5 @@
 import { parse as parseQuery } from 'node:querystring';
+import { noteAsSent } from '../values/as-sent.ts';
 import { ServiceError } from '../values/service-error.ts';
 import type { Operation, Parameter, RequestParts } from './contract.ts';
 import { openCursor, takesCursor } from './cursor.ts';
@@ -58,11 +59,14 @@ export function createRequestReader(
     if (type === undefined || !body.types.includes(type)) throw unsupportedMediaType(operation);
     parts.headers['content-type'] = type;
     if (type !== JSON_TYPE && type !== FORM_TYPE) return parts;
+    const isNamed = parts.headers['idempotency-key'] !== undefined;
     const parsed = await bodies.read(request, maxBytes, exchange, (text, bytes) => {
       if (type === FORM_TYPE) return checked({ ...parseQuery(text) });
-      if (bytes.length > LARGE) return large.parse(exchange.workspaceId, text, asked);
+      if (bytes.length > LARGE) return large.parse(exchange.workspaceId, text, asked, isNamed);
       checkNesting(bytes);
-      return checked(asked.exactly ? parseExactly(text) : JSON.parse(text));
+      const small = checked(asked.exactly ? parseExactly(text) : JSON.parse(text));
+      if (isNamed) noteAsSent(small.body);
+      return small;
     });
     if (parsed.body === null) throw missingBody();
     return Object.assign(parts, parsed);
