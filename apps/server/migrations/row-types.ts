@@ -1,5 +1,6 @@
 /** Of the columns of which the database knows less than the code does: JSON, lists with gaps, and text of few values. */
 const known: Record<string, string> = {
+  'agents.connection': 'Record<string, unknown>',
   'batches.rejected': 'object[]',
   'call_intents.calling_windows': '{ days: number[]; start: number; end: number }[]',
   'call_intents.metadata': 'Record<string, string>',

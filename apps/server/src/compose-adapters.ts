@@ -16,6 +16,7 @@ import { measureSlots } from './foundation/observe/slot-metrics.ts';
 import type { AddressGuard } from './foundation/outbound-http/address-guard.ts';
 import type { Clock } from './foundation/values/clock.ts';
 import { limiter } from './foundation/values/limiter.ts';
+import type { AgentDesk } from './lines/conversation/agent-desk.ts';
 import { startMedia } from './lines/media/media.ts';
 import { countPackets, registerMediaMetrics } from './lines/media/metrics.ts';
 import type { Carriers } from './lines/telephony/carrier.ts';
@@ -50,6 +51,7 @@ export interface SipParts {
   lease: Lease;
   agents: AgentDirectory;
   brief: BriefAgent;
+  desk: AgentDesk;
   trunkGuard: AddressGuard;
   /** Addresses of name servers, instead of those of the machine. */
   nameServers: readonly string[] | undefined;
@@ -103,6 +105,7 @@ async function openSip({
   restoreGuard,
   registry,
   brief,
+  desk,
   host,
 }: SipParts & { host: string }) {
   // Before anything that would be left running.
@@ -146,6 +149,7 @@ async function openSip({
     trunkNames: { resolver: createSystemResolver(nameServers && { servers: nameServers }), turns },
     resolveAgent: agents.resolve,
     brief,
+    serve: desk.serve,
     granted: grantedAddresses(database),
     inbound: inboundTrunks({ database, secrets, log }),
     registered: registeredTrunks({ database, secrets, clock, log }),

@@ -1,6 +1,7 @@
 import { entryOperations } from './audience/contact-lists/entry-operations.ts';
 import { contactListOperations } from './audience/contact-lists/operations.ts';
 import { readPhoneNumber } from './audience/contact-lists/reading/phone-number.ts';
+import { callResultsOf } from './compose-agents.ts';
 import { configured, type Engine } from './compose-engine.ts';
 import type { Features } from './compose-features.ts';
 import type { Parts, Services } from './compose-services.ts';
@@ -8,13 +9,10 @@ import { batchOperations } from './dialing/batches/operations.ts';
 import { callIntentOperations } from './dialing/call-intents/operations.ts';
 import { readNumber } from './dialing/calls/may-dial.ts';
 import { callOperations } from './dialing/calls/operations.ts';
-import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
 import { changeHoursOfWorkspace } from './dialing/campaigns/change-hours.ts';
-import { countConversions } from './dialing/campaigns/count-conversions.ts';
 import { campaignOperations } from './dialing/campaigns/operations.ts';
 import { campaignCallDetails } from './dialing/campaigns/own-calls.ts';
 import { resumeBraked } from './dialing/campaigns/resume-braked.ts';
-import { retryMachine } from './dialing/campaigns/retry-machine.ts';
 import { testCallOperations } from './dialing/test-calls/operations.ts';
 import { workflowOperations } from './dialing/workflows/operations.ts';
 import { runOperations } from './dialing/workflows/run-operations.ts';
@@ -35,17 +33,12 @@ import { agentOperations } from './voices/agents/operations.ts';
 import { knowledgeBaseOperations } from './voices/knowledge-bases/operations.ts';
 
 /** Each operation of the contract, with what it works with. */
-export function handlersOf(
-  { config, database, clock }: Parts,
-  services: Services,
-  features: Features,
-  engine: Engine,
-): Handlers {
+export function handlersOf(parts: Parts, services: Services, features: Features, engine: Engine): Handlers {
+  const { config, database, clock } = parts;
   const { agents, guard, inTestSlot, notifications, objects, secrets } = services;
   const { contactLists, knowledgeBases, phoneNumbers, webhooks } = features;
   const { askAgent, calls, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun } = engine;
   const { requestEnd, nudgeHangUps } = switchboard;
-  const withdrawCallsTo = callWithdrawer({ database, clock, nudgeHangUps });
   const { maxConcurrency } = config;
   const providers = configured(services.gateways);
   const operator = operatorLimits(config);
@@ -55,6 +48,8 @@ export function handlersOf(
   const { restoreGuard } = services;
   const campaigns = { ...shared, askAgent, notifications, maxConcurrency, nudge: claiming.nudge, guard: restoreGuard };
   const { nudge } = runEngine;
+  const results = callResultsOf(parts, services, engine);
+  const { withdrawCallsTo } = results;
   return {
     ...phoneNumberOperations(phoneNumbers),
     ...testCallOperations({ ...shared, lease: services.lease, switchboard }),
@@ -68,17 +63,7 @@ export function handlersOf(
     ...knowledgeBaseOperations(knowledgeBases),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
     ...callIntentOperations({ ...shared, calls, nudge: intentClaiming.nudge }),
-    ...callOperations({
-      database,
-      clock,
-      calls,
-      objects,
-      countConversions,
-      retryMachine,
-      endCall,
-      withdrawCallsTo,
-      guard: restoreGuard,
-    }),
+    ...callOperations({ ...results, calls, objects, endCall }),
     ...callStatsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
     ...exportOperations({ ...features.exports, calls }),
     ...erasureOperations({ database, clock, secrets }),

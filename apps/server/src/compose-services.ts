@@ -22,6 +22,7 @@ import { createOutboundHttp } from './foundation/outbound-http/guarded-request.t
 import { openGuards } from './foundation/outbound-http/open-guards.ts';
 import { createTestSlots } from './foundation/outbound-http/test-slots.ts';
 import type { Clock, MachineClock } from './foundation/values/clock.ts';
+import { AgentDesk } from './lines/conversation/agent-desk.ts';
 import { type Carriers, portsOf } from './lines/telephony/carrier.ts';
 import { createKeyRing } from './platform/api-keys/key-ring.ts';
 import { createStreamTokens } from './platform/api-keys/stream-tokens.ts';
@@ -109,9 +110,11 @@ export async function openServices(parts: Parts) {
     numberKey: database.numberKey!,
   });
   database.onDoubt(restoreGuard.doubt);
+  const desk = new AgentDesk();
   const sip = {
     ...{ config, database, clock, log, lease, registry, trunkGuard, nameServers, keys, restoreGuard },
     agents: callAgents,
+    desk,
     brief: createAgentBriefing({ database, calls, tokens: callTokens, apiUrl: parts.publicUrl }),
   };
   const carriers = overrides.carriers ?? (await openCarriers(sip, overrides));
@@ -140,6 +143,7 @@ export async function openServices(parts: Parts) {
     streamTokens: createStreamTokens({ secrets, keyRing, clock }),
     callTokens,
     calls,
+    desk,
     jobs: await openJobs({ connection: database.connection, log, registry, asleep: quiet.add(anyJob) }),
     lease,
   };

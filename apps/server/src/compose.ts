@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { Router } from 'express';
 import { acceptFile, beginFile } from './audience/contact-lists/accept-file.ts';
 import { startContactListWork } from './audience/contact-lists/background.ts';
+import { serveAgents } from './compose-agents.ts';
 import { createEngine, type Engine, type Loop, startEngine } from './compose-engine.ts';
 import { type Features, featuresOf } from './compose-features.ts';
 import { handlersOf } from './compose-operations.ts';
@@ -41,6 +42,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const services = await openServices(parts);
   const features = featuresOf(parts, services);
   const engine = createEngine(parts, services, features);
+  serveAgents(parts, services, engine);
   const { objects, gateways, keyRing, lease, jobs, notifications, outbound } = services;
   const providers = [...new Set(gateways.values())];
 

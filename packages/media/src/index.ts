@@ -2,6 +2,7 @@ export { type AudioCodec, type AudioFormat, type AudioStream, isUnspecified } fr
 export { alawToUlaw, BYTES_PER_MS, FRAME, pcmToUlaw, SAMPLE_RATE, ULAW_SILENCE, ulawPcm, ulawToAlaw } from './g711.ts';
 export { isAudible } from './level.ts';
 export type { CallOptions, MediaEvent, MediaStats } from './media-events.ts';
+export type { OpenCallOptions } from './media-plane.ts';
 export {
   type IsOpenAddress,
   type MediaHandle,

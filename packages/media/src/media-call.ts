@@ -16,6 +16,8 @@ export interface CallDeps {
   /** Judges the addresses that media are sent to. */
   isOpenAddress: (address: string, trusted: readonly string[]) => boolean;
   emit: (event: MediaEvent) => void;
+  /** Asks the process something, for a voice. */
+  ask: Speech['ask'];
 }
 
 /** One call: RTP on one side, a voice on the other, and perhaps a recording of both. */
@@ -36,7 +38,7 @@ export class MediaCall implements Paced {
     this.#options = options;
     this.#deps = deps;
     this.#hearing = new Hearing(options.silenceMs, deps.emit);
-    this.#speaking = new Speaking(deps.emit, () => this.#endPacing !== undefined);
+    this.#speaking = new Speaking(deps, () => this.#endPacing !== undefined);
     this.#rtcp = new RtcpPeer(this.#hearing.inbound, this.#outbound);
     this.#line = new RtpLine(deps.isOpenAddress, this.#rtcp, (...heard) => this.#hearing.hear(...heard));
   }

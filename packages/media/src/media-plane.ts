@@ -32,6 +32,17 @@ export interface MediaPlaneOptions {
   onClosed?(stats: MediaStats): void;
 }
 
+/** What a call is opened with. */
+export interface OpenCallOptions<V extends Voices> {
+  /** Whose it is, for the shares of ports. */
+  owner: string;
+  /** Without a packet for this long while talking, `no_media` is told. */
+  silenceMs: number;
+  onEvent: (event: MediaEvent<EndOf<V>>) => void;
+  /** Answers what its voice asks, until some seconds after its close; without it all is refused. @throws what the voice is told */
+  onAsk?(what: unknown): Promise<unknown>;
+}
+
 /** All RTP ports are taken, or the threads have no time for another call: capacity, which passes. */
 export class NoMediaRoomError extends Error {}
 
@@ -101,15 +112,9 @@ export class MediaPlane<V extends Voices> {
 
   /**
    * Opens the media of a call, on the thread that holds fewest of those that keep up.
-   * @param owner whose it is, for the shares of ports
-   * @param silenceMs without a packet for this long while talking, `no_media` is told
    * @throws NoMediaRoomError; MediaLostError; MediaFault where the sockets can't be opened
    */
-  async openCall(options: {
-    owner: string;
-    silenceMs: number;
-    onEvent: (event: MediaEvent<EndOf<V>>) => void;
-  }): Promise<MediaHandle<V>> {
+  async openCall(options: OpenCallOptions<V>): Promise<MediaHandle<V>> {
     for (const thread of this.#threads.toSorted((a, b) => a.calls.size - b.calls.size)) {
       const opened = await this.#openOn(thread, options);
       if (opened) return opened;
@@ -120,10 +125,7 @@ export class MediaPlane<V extends Voices> {
   }
 
   /** @returns nothing where the thread is behind with its calls */
-  async #openOn(
-    thread: MediaThread,
-    options: { owner: string; silenceMs: number; onEvent: (event: MediaEvent<EndOf<V>>) => void },
-  ): Promise<MediaHandle<V> | undefined> {
+  async #openOn(thread: MediaThread, options: OpenCallOptions<V>): Promise<MediaHandle<V> | undefined> {
     this.#lastCall += 1;
     const id = `call_${this.#lastCall}`;
     // Counted before the thread has answered, so that calls that begin at once are spread.
@@ -132,12 +134,18 @@ export class MediaPlane<V extends Voices> {
     const end = () => {
       if (isOver) return;
       isOver = true;
-      thread.calls.delete(id);
+      thread.forget(id);
       if (rtpPort !== undefined) this.#ports.giveBack(rtpPort, options.owner);
     };
-    thread.calls.set(id, (event) => {
-      if (event.type === 'media_lost') end();
-      options.onEvent(event as MediaEvent<EndOf<V>>);
+    thread.calls.set(id, {
+      event: (event) => {
+        if (event.type === 'media_lost') end();
+        options.onEvent(event as MediaEvent<EndOf<V>>);
+      },
+      ask: async (what) => {
+        if (!options.onAsk) throw new Error('Nobody answers what this call asks.');
+        return await options.onAsk(what);
+      },
     });
     try {
       rtpPort = await this.#open(thread, id, options);
@@ -149,11 +157,7 @@ export class MediaPlane<V extends Voices> {
     return this.#handle(thread, id, rtpPort, end);
   }
 
-  async #open(
-    thread: MediaThread,
-    call: string,
-    { owner, silenceMs }: { owner: string; silenceMs: number },
-  ): Promise<number> {
+  async #open(thread: MediaThread, call: string, { owner, silenceMs }: OpenCallOptions<V>): Promise<number> {
     const { host, portMin, portMax } = this.#options;
     for (let taken = 0; taken < MAX_TAKEN_PORTS; taken += 1) {
       const rtpPort = this.#ports.take(owner);

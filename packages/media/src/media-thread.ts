@@ -1,9 +1,18 @@
 import { Worker } from 'node:worker_threads';
 import type { MediaEvent } from './media-events.ts';
-import type { Act, Asks, Told } from './worker-channel.ts';
+import type { Act, Answered, Asks, Told } from './worker-channel.ts';
+
+/** Who hears of a call that a thread holds. */
+export interface CallListener {
+  event: (event: MediaEvent) => void;
+  /** Answers what a voice asks. @throws what the voice is told */
+  ask: (what: unknown) => Promise<unknown>;
+}
 
 /** A thread that doesn't answer for this long hangs, and is ended. */
 const ANSWER_MS = 10_000;
+/** After its call's close a voice can ask for so long, such as to keep what was said. */
+export const ANSWERS_AFTER_MS = 15_000;
 
 /** The thread died before it answered; its calls have lost their media. */
 export class MediaLostError extends Error {}
@@ -26,8 +35,10 @@ interface Waiting {
 
 /** One worker thread, as the process sees it. */
 export class MediaThread {
-  /** The calls that it holds, and who is told of their events. */
-  readonly calls = new Map<string, (event: MediaEvent) => void>();
+  /** The calls that it holds, and who hears of them. */
+  readonly calls = new Map<string, CallListener>();
+  /** Who answers the voices of calls that were closed just now. */
+  #closed = new Map<string, CallListener['ask']>();
   #worker: Worker;
   #waiting = new Map<number, Waiting>();
   #lastId = 0;
@@ -86,7 +97,11 @@ export class MediaThread {
 
   #hear(told: Told): void {
     if ('event' in told) {
-      this.calls.get(told.call)?.(told.event);
+      this.calls.get(told.call)?.event(told.event);
+      return;
+    }
+    if ('asks' in told) {
+      void this.#answer(told.call, told.asks, told.what);
       return;
     }
     if ('late' in told) {
@@ -101,6 +116,28 @@ export class MediaThread {
     else waiting.resolve(told.answer as never);
   }
 
+  /** Holds a call no more. Its voice is answered for some seconds still. */
+  forget(call: string): void {
+    const { ask } = this.calls.get(call) ?? {};
+    this.calls.delete(call);
+    if (!ask) return;
+    this.#closed.set(call, ask);
+    setTimeout(() => this.#closed.delete(call), ANSWERS_AFTER_MS).unref();
+  }
+
+  async #answer(call: string, answered: number, what: unknown): Promise<void> {
+    const ask = this.calls.get(call)?.ask ?? this.#closed.get(call);
+    const told: Answered = await (async () => {
+      try {
+        if (!ask) throw new Error('The call is over.');
+        return { answered, answer: await ask(what) };
+      } catch (error) {
+        return { answered, fault: (error as Error).message };
+      }
+    })();
+    this.#worker.postMessage(told);
+  }
+
   #lose(): void {
     this.#isDead = true;
     for (const { reject, timer } of this.#waiting.values()) {
@@ -110,6 +147,6 @@ export class MediaThread {
     this.#waiting.clear();
     const told = [...this.calls.values()];
     this.calls.clear();
-    for (const tell of told) tell({ type: 'media_lost' });
+    for (const { event } of told) event({ type: 'media_lost' });
   }
 }

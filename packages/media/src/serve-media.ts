@@ -4,7 +4,8 @@ import type { MediaEvent } from './media-events.ts';
 import type { IsOpenAddress } from './media-plane.ts';
 import { Pacer } from './pacer.ts';
 import type { OpenVoices, Voices } from './voice.ts';
-import { type Act, type Asked, type Asks, BEHIND, type Told } from './worker-channel.ts';
+import { VoiceAsks } from './voice-asks.ts';
+import { type Act, type Answered, type Asked, type Asks, BEHIND, type Told } from './worker-channel.ts';
 
 /** What a thread brings of its own: a function can't be sent to it. */
 export interface ServeMediaOptions<V extends Voices> {
@@ -22,12 +23,14 @@ export function serveMedia<V extends Voices>({ isOpenAddress, voices }: ServeMed
   const tell = (told: Told) => port.postMessage(told);
   const pacer = new Pacer(undefined, () => tell({ late: true }));
   const calls = new Map<string, MediaCall>();
+  const asks = new VoiceAsks(tell);
 
   async function open(id: string, options: Asks['open']['ask']): Promise<void> {
     if (pacer.isBehind())
       throw Object.assign(new Error('The thread is behind with the sound of its calls.'), { code: BEHIND });
     const emit = (event: MediaEvent) => tell({ call: id, event });
-    const call = new MediaCall(options, { pacer, isOpenAddress, emit });
+    const ask = (what: unknown) => asks.ask(id, what);
+    const call = new MediaCall(options, { pacer, isOpenAddress, emit, ask });
     await call.open();
     calls.set(id, call);
   }
@@ -51,7 +54,8 @@ export function serveMedia<V extends Voices>({ isOpenAddress, voices }: ServeMed
     return await acts[act](call, ask as never);
   }
 
-  port.on('message', (asked: Asked) => {
+  port.on('message', (asked: Asked | Answered) => {
+    if ('answered' in asked) return asks.answer(asked);
     answerTo(asked).then(
       (answer) => tell({ id: asked.id, answer }),
       (error: NodeJS.ErrnoException) => tell({ id: asked.id, fault: { message: error.message, code: error.code } }),

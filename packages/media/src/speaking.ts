@@ -13,6 +13,7 @@ const FAREWELL_MS = 10_000;
 export class Speaking {
   readonly turns = new Turns();
   #emit: (event: MediaEvent) => void;
+  #ask: Speech['ask'];
   /** Whether what it says is played at all. */
   #isPaced: () => boolean;
   #playout = new Playout((name) => this.#voice?.mark(name));
@@ -26,8 +27,9 @@ export class Speaking {
   /** Of what the voice said and nobody was sent. */
   #unheardMs = 0;
 
-  constructor(emit: (event: MediaEvent) => void, isPaced: () => boolean) {
-    this.#emit = emit;
+  constructor(process: { emit: (event: MediaEvent) => void; ask: Speech['ask'] }, isPaced: () => boolean) {
+    this.#emit = process.emit;
+    this.#ask = process.ask;
     this.#isPaced = isPaced;
   }
 
@@ -58,6 +60,7 @@ export class Speaking {
     const voice = await open({
       playout: this.#playout,
       turns: this.turns,
+      ask: this.#ask,
       end: (end, after) => {
         this.#farewell = { end, until: after === 'said' ? performance.now() + FAREWELL_MS : 0 };
         if (after === 'now' || !this.#isPaced()) this.#sayFarewell(Number.POSITIVE_INFINITY);

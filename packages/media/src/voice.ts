@@ -29,6 +29,12 @@ export interface Speech {
    * @param after `said`: what it had said is played first; `now`: that is left out
    */
   end(end: unknown, after: 'said' | 'now'): void;
+  /**
+   * Asks whoever has opened the call, until some seconds after its close (`ANSWERS_AFTER_MS`).
+   * @param what can be sent between threads, as can the answer
+   * @throws Error with the words of whoever refuses
+   */
+  ask(what: unknown): Promise<unknown>;
 }
 
 /**

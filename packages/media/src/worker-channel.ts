@@ -32,9 +32,13 @@ export interface Asked<A extends Act = Act> {
   ask: Asks[A]['ask'];
 }
 
-/** From the thread: an answer, a fault with its code, an event of a call, or that a packet leaves late. */
+/** To the thread: what came of something that a voice asked for. */
+export type Answered = { answered: number; answer: unknown } | { answered: number; fault: string };
+
+/** From the thread: an answer, a fault with its code, an event of a call, what a voice asks, or that a packet leaves late. */
 export type Told =
   | { id: number; answer: unknown }
   | { id: number; fault: { message: string; code: string | undefined } }
   | { call: string; event: MediaEvent }
+  | { call: string; asks: number; what: unknown }
   | { late: true };

@@ -38,7 +38,15 @@ const layers = [
   ['erasures'],
   ['http', 'retention', 'metrics'],
   [
-    ...['compose', 'compose-adapters', 'compose-engine', 'compose-features', 'compose-operations', 'compose-owners'],
+    ...[
+      'compose',
+      'compose-adapters',
+      'compose-agents',
+      'compose-engine',
+      'compose-features',
+      'compose-operations',
+      'compose-owners',
+    ],
     ...['compose-services', 'confirm-restore', 'move-number', 'rotate-key', 'trunk-grants'],
     'workspace-named',
   ],

@@ -37,13 +37,14 @@ export interface CallResultDeps {
  * again changes nothing. A conversion counts once a call; `optOut: true` puts the person's number on the do-not-call
  * list, and nothing here takes it off. Of a person who was erased only the conversion is kept. Throws `not_found`,
  * `invalid_state` for a call that waits to be placed and for an opt-out of an erased person, and `invalid_request` for a transcript that is too long.
+ * @param auditEntry nothing if the server's own agent of the call records it
  */
 export async function recordCallResult(
   { database, clock, calls, countConversions, retryMachine, withdrawCallsTo, guard }: CallResultDeps,
   workspaceId: string,
   roomId: string,
   result: RecordCallResult,
-  auditEntry: AuditEntry,
+  auditEntry: AuditEntry | undefined,
 ): Promise<Call> {
   refuseLongTranscript(result.transcript);
   const [now, since] = [clock.now(), guard.doubts()];
@@ -61,7 +62,7 @@ export async function recordCallResult(
       if (sent.answeredBy === 'machine') await retryMachine(tx, roomId, now);
       return difference;
     });
-    await audit(tx, auditEntry, now);
+    if (auditEntry) await audit(tx, auditEntry, now);
     return (await readWithTranscript(tx, calls, roomId))!;
   });
   if (optedOut !== undefined)

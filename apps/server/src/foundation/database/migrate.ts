@@ -25,6 +25,7 @@ import * as numberEndings from '../../../migrations/0098-number-endings.ts';
 import * as trunkGrants from '../../../migrations/0099-trunk-grants.ts';
 import * as numberPeers from '../../../migrations/0100-number-peers.ts';
 import * as learntAddresses from '../../../migrations/0102-learnt-addresses.ts';
+import * as agentConnections from '../../../migrations/0103-agent-connections.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -58,6 +59,7 @@ export const migrations: Record<string, Migration> = {
   '0099-trunk-grants': trunkGrants,
   '0100-number-peers': numberPeers,
   '0102-learnt-addresses': learntAddresses,
+  '0103-agent-connections': agentConnections,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

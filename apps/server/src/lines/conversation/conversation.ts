@@ -3,7 +3,9 @@ import type { Clock } from '../../foundation/values/clock.ts';
 import type { CallMediaStats, Media } from '../media/media.ts';
 import type { CallEvent, CallTimes, PlaceResult } from '../telephony/call-gateway.ts';
 import type { MediaReport } from '../telephony/call-outcome.ts';
+import type { ServeAgents } from './agent-desk.ts';
 import { agentEndOf, withAgent } from './agent-end-of.ts';
+import type { AgentRequest } from './agent-request.ts';
 import { decide, type Effect, type Input, type Setting, type Standing } from './decide.ts';
 import type { EndedCall, Leg } from './leg.ts';
 import { meaningOfEnd, resultOfNotSent, resultOfUnready } from './meaning-of-end.ts';
@@ -28,6 +30,7 @@ export interface ConversationParts {
   media: Media;
   recorder: Recorder;
   emit: (event: CallEvent) => void;
+  serve: ServeAgents;
   /** It is over. @param ended what was told; nothing of a call that came to nothing */
   onOver: (conversation: Conversation, ended?: EndedCall) => void;
 }
@@ -64,7 +67,10 @@ export class Conversation {
     this.leg = legOf((input) => this.tell(input));
     this.#setting = { far: this.leg.far, joinsAt: terms.voice?.joinsAt ?? 'answered' };
     this.#placement = new Placement(parts.timers);
-    this.#sound = new Sound(parts.media, terms.workspaceId, (input) => this.tell(input));
+    this.#sound = new Sound(parts.media, terms.workspaceId, {
+      tell: (input) => this.tell(input),
+      serve: (request) => this.#serve(request as AgentRequest),
+    });
     this.#standing =
       this.leg.far === 'callee'
         ? { mode: 'opening', times: {} }
@@ -188,6 +194,12 @@ export class Conversation {
     } catch (error) {
       return { type: 'voice_refused', end: { reason: 'media_lost', text: (error as Error).message } };
     }
+  }
+
+  /** Nothing of it is decided by what its voice asks for: that is done for the call as it is. */
+  #serve(request: AgentRequest): Promise<unknown> {
+    const { roomId, workspaceId, voice } = this.terms;
+    return this.#parts.serve({ roomId, workspaceId, agentId: voice!.agentId! }, request);
   }
 
   async #closeSound(): Promise<CallMediaStats | undefined> {

@@ -14,6 +14,13 @@ export type SoundInput =
   /** The thread that carried the sound has died. */
   | { type: 'media_lost' };
 
+/** Who hears of a sound. */
+export interface SoundListener {
+  tell: (input: SoundInput) => void;
+  /** Does what a voice asks for, and answers it. */
+  serve: (what: unknown) => Promise<unknown>;
+}
+
 /** Without one packet for so long an answered call is over, in milliseconds. */
 const SILENCE_MS = 30_000;
 
@@ -21,15 +28,15 @@ const SILENCE_MS = 30_000;
 export class Sound {
   readonly #media: Media;
   readonly #owner: string;
-  readonly #tell: (input: SoundInput) => void;
+  readonly #listener: SoundListener;
   #opened: CallMedia | undefined;
   #isClosed = false;
 
   /** @param owner whose it is, for the shares of ports */
-  constructor(media: Media, owner: string, tell: (input: SoundInput) => void) {
+  constructor(media: Media, owner: string, listener: SoundListener) {
     this.#media = media;
     this.#owner = owner;
-    this.#tell = tell;
+    this.#listener = listener;
   }
 
   /**
@@ -42,6 +49,7 @@ export class Sound {
       owner: this.#owner,
       silenceMs: SILENCE_MS,
       onEvent: (event: CallMediaEvent) => this.#hear(event),
+      onAsk: (what: unknown) => this.#listener.serve(what),
     };
     const opened = await this.#media.openCall(options);
     if (this.#isClosed) {
@@ -53,9 +61,9 @@ export class Sound {
   }
 
   #hear(event: CallMediaEvent): void {
-    if (event.type === 'voice_heard' || event.type === 'voice_ended') this.#tell(event);
-    else if (event.type === 'no_media') this.#tell({ type: 'silent' });
-    else if (event.type === 'media_lost') this.#tell({ type: 'media_lost' });
+    if (event.type === 'voice_heard' || event.type === 'voice_ended') this.#listener.tell(event);
+    else if (event.type === 'no_media') this.#listener.tell({ type: 'silent' });
+    else if (event.type === 'media_lost') this.#listener.tell({ type: 'media_lost' });
   }
 
   /** Where it is sent, and how. */

@@ -1,6 +1,6 @@
 import { callSpanId, partOf, tracer } from '../../foundation/observe/tracing.ts';
 import { toId } from '../../foundation/values/ids.ts';
-import type { AgentConnection } from '../telephony/agent-connection.ts';
+import type { StreamConnection } from '../telephony/agent-connection.ts';
 import type { Sound, VoiceEnd } from './sound.ts';
 import type { Voice } from './voice.ts';
 
@@ -22,10 +22,10 @@ export interface Briefing {
 /** An agent that takes calls over a stream. */
 export class StreamAgent implements Voice {
   readonly agentId: string;
-  readonly #connection: AgentConnection;
+  readonly #connection: StreamConnection;
   readonly #briefing: Briefing;
 
-  constructor(connection: AgentConnection, briefing: Briefing) {
+  constructor(connection: StreamConnection, briefing: Briefing) {
     this.agentId = briefing.agentId;
     this.#connection = connection;
     this.#briefing = briefing;

@@ -1,5 +1,8 @@
-/** How a voice agent is reached, as the contract's `AgentConnection` with its secrets. */
-export interface AgentConnection {
+/** Who speaks on an agent's calls, as the contract's `AgentConnection` with its secrets. `type` says which shape it has. */
+export type AgentConnection = StreamConnection;
+
+/** A process of one's own, which calls reach over a WebSocket. */
+export interface StreamConnection {
   type: 'stream';
   /** `wss://`, or `ws://` to an address that the settings allow. */
   url: string;

@@ -36,18 +36,20 @@ export const sealed = (
   }),
 });
 
+const presentStream = (row: AgentRow): components['schemas']['AgentStreamConnection'] => ({
+  type: 'stream',
+  url: row.connection_url!,
+  headerNames: row.header_names,
+  connectAt: row.connect_at,
+  connectTimeoutSeconds: row.connect_timeout_seconds,
+  reconnect: row.reconnect,
+});
+
 /** An agent as clients see it. */
 export const presentAgent = (row: AgentRow): components['schemas']['Agent'] => ({
   id: toId('agent', row.id),
   name: row.name,
-  connection: {
-    type: 'stream',
-    url: row.connection_url,
-    headerNames: row.header_names,
-    connectAt: row.connect_at,
-    connectTimeoutSeconds: row.connect_timeout_seconds,
-    reconnect: row.reconnect,
-  },
+  connection: presentStream(row),
   ...(row.max_concurrent_calls !== null && { maxConcurrentCalls: row.max_concurrent_calls }),
   ...(row.max_call_seconds !== null && { maxCallSeconds: row.max_call_seconds }),
   knowledgeBaseIds: row.knowledge_base_ids.map((id) => toId('kb', id)),
@@ -67,7 +69,7 @@ export function openConnection(row: Row<'agents'>, secrets: Secrets): AgentConne
       : (JSON.parse(secrets.decrypt(row.connection_headers, headersPlace(workspaceId, id))) as Record<string, string>);
   return {
     type: 'stream',
-    url: row.connection_url,
+    url: row.connection_url!,
     headers,
     secret: secrets.decrypt(row.secret, secretPlace(workspaceId, id)),
     connectAt: row.connect_at,

@@ -37,7 +37,7 @@ export function checkMove(
   before: AgentRow,
   { url, headers, secret }: { url?: string; headers?: Record<string, string>; secret?: string },
 ): void {
-  if (url === undefined || isSameOrigin(url, before.connection_url)) return;
+  if (url === undefined || isSameOrigin(url, before.connection_url!)) return;
   const faults: ErrorDetail[] = [];
   if (headers === undefined && before.header_names.length > 0)
     faults.push({ path: '/body/connection/headers', message: GIVE_AGAIN });

@@ -107,6 +107,7 @@ export async function runOrder(seed: number): Promise<Order> {
     {
       log,
       media: sound.media,
+      serve: async () => undefined,
       clock: { now: () => new Date(now) },
       timers: {
         after: (ms, run) => {

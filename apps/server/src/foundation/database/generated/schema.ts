@@ -27,7 +27,7 @@ export interface Schema {
     workspace_id: string;
     id: string;
     name: string;
-    connection_url: string;
+    connection_url: string | null;
     connection_headers: string | null;
     header_names: string[];
     secret: string;
@@ -41,6 +41,9 @@ export interface Schema {
     updated_at: Date;
     silence_seconds: Generated<number>;
     edition: Generated<number>;
+    connection_type: Generated<'stream' | 'realtime' | 'script'>;
+    connection: JSONColumnType<Record<string, unknown>, string, string> | null;
+    api_key: string | null;
   };
   api_keys: {
     workspace_id: string;

@@ -7262,12 +7262,11 @@ export interface components {
          * @example false
          */
         AgentReconnect: boolean;
-        /** @description How calls reach the agent. */
-        AgentConnection: {
+        /** @description A process of one's own, which calls reach over a WebSocket. */
+        AgentStreamConnection: {
             /**
-             * @description The only way for now. `stream` is a WebSocket that speaks the media-stream protocol.
-             * @example stream
-             * @enum {string}
+             * @description A WebSocket that speaks the media-stream protocol.
+             * @constant
              */
             type: "stream";
             url: components["schemas"]["AgentStreamUrl"];
@@ -7282,6 +7281,8 @@ export interface components {
             connectTimeoutSeconds: components["schemas"]["AgentConnectTimeoutSeconds"];
             reconnect: components["schemas"]["AgentReconnect"];
         };
+        /** @description Who speaks on the agent's calls. `type` says which shape it has. */
+        AgentConnection: components["schemas"]["AgentStreamConnection"];
         /**
          * @description The most calls that the agent takes at once, over all campaigns, batches, runs and arriving calls. No more people are called than it can talk to.
          * @example 50
@@ -7368,10 +7369,10 @@ export interface components {
          * @example ags_ZXhhbXBsZS1zZWNyZXQtb2YtMzItYnl0ZXMtLS0tLS0
          */
         AgentSecret: string;
-        /** @description How calls reach the agent. */
-        CreateAgentConnection: {
+        /** @description A process of one's own, which calls reach over a WebSocket. */
+        CreateAgentStreamConnection: {
             /**
-             * @description The only way for now. `stream` is a WebSocket that speaks the media-stream protocol.
+             * @description A WebSocket that speaks the media-stream protocol.
              * @constant
              */
             type: "stream";
@@ -7385,6 +7386,8 @@ export interface components {
             /** @default false */
             reconnect?: components["schemas"]["AgentReconnect"];
         };
+        /** @description Who speaks on the agent's calls. `type` says which shape it has. */
+        CreateAgentConnection: components["schemas"]["CreateAgentStreamConnection"];
         /** @description A new agent. */
         CreateAgent: {
             name: components["schemas"]["AgentName"];

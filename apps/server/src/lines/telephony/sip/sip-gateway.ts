@@ -1,11 +1,12 @@
 import type { Lease } from '../../../foundation/database/lease.ts';
 import type { Clock } from '../../../foundation/values/clock.ts';
 import { every, type Repeating } from '../../../platform/jobs/every.ts';
+import type { ServeAgents } from '../../conversation/agent-desk.ts';
 import { Conversation, type ConversationParts, type Recorder } from '../../conversation/conversation.ts';
 import { meaningOfEnd } from '../../conversation/meaning-of-end.ts';
 import { systemTimers } from '../../conversation/placement.ts';
-import { StreamAgent } from '../../conversation/stream-agent.ts';
 import { testSentence } from '../../conversation/test-sentence.ts';
+import { voiceOf } from '../../conversation/voice-of.ts';
 import type { Media } from '../../media/media.ts';
 import type { AgentConnection } from '../agent-connection.ts';
 import type {
@@ -52,6 +53,8 @@ export interface SipGatewayOptions extends Omit<SignallingOptions, 'serverId'> {
   resolveAgent: (agentId: string, workspaceId: string) => Promise<CallAgent | undefined>;
   /** What the agent of a call is told of it, beside its variables. */
   brief: (call: { workspaceId: string; roomId: string }) => Promise<object | undefined>;
+  /** Does what an agent asks for in its call. */
+  serve: ServeAgents;
 }
 
 /** How long a call that we hang up may take to be over, in milliseconds. */
@@ -130,12 +133,13 @@ class SipGateway implements CallGateway, TrunkProber {
   }
 
   #conversationParts(): ConversationParts {
-    const { clock, log, media, recorder } = this.#options;
+    const { clock, log, media, recorder, serve } = this.#options;
     return {
       clock,
       log,
       media,
       recorder,
+      serve,
       timers: systemTimers,
       emit: (event) => this.#emit(event),
       onOver: (conversation, ended) => this.#calls.over(conversation, ended),
@@ -170,11 +174,10 @@ class SipGateway implements CallGateway, TrunkProber {
     const { agent, told } = await this.#agentOf(agentId, request);
     if (this.#calls.get(roomId)) return { status: 'accepted' };
     const call = { roomId, workspaceId, trace, variables, told, far: 'callee', numbers: { from, to } } as const;
-    const stream = () => agent?.connection && new StreamAgent(agent.connection, { ...call, agentId: agentId! });
     const terms = {
       roomId,
       workspaceId,
-      voice: agentId === undefined ? testSentence : stream(),
+      voice: agentId === undefined ? testSentence : voiceOf(agent?.connection, { ...call, agentId }),
       maxCallSeconds: Math.min(request.maxCallSeconds, agent?.maxCallSeconds ?? request.maxCallSeconds),
       recording: request.recording || agent?.recording === true,
     };
@@ -218,7 +221,7 @@ class SipGateway implements CallGateway, TrunkProber {
     const terms = {
       roomId,
       workspaceId,
-      voice: agent?.connection && new StreamAgent(agent.connection, call),
+      voice: voiceOf(agent?.connection, call),
       maxCallSeconds: Math.min(maxCallSeconds, agent?.maxCallSeconds ?? maxCallSeconds),
       recording: agent?.recording === true,
     };

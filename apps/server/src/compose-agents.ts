@@ -1,0 +1,35 @@
+import type { Engine } from './compose-engine.ts';
+import type { Parts, Services } from './compose-services.ts';
+import { type CallResultDeps, recordCallResult } from './dialing/calls/record-call-result.ts';
+import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
+import { countConversions } from './dialing/campaigns/count-conversions.ts';
+import { retryMachine } from './dialing/campaigns/retry-machine.ts';
+import type { AgentRequest, ServedCall } from './lines/conversation/agent-request.ts';
+
+type Acts = {
+  [Type in AgentRequest['type']]: (
+    call: ServedCall,
+    request: Extract<AgentRequest, { type: Type }>,
+  ) => Promise<unknown>;
+};
+
+/** What results of calls are recorded with. */
+export function callResultsOf({ database, clock }: Parts, services: Services, engine: Engine): CallResultDeps {
+  const { nudgeHangUps } = engine.switchboard;
+  return {
+    ...{ database, clock, calls: engine.calls, countConversions, retryMachine },
+    withdrawCallsTo: callWithdrawer({ database, clock, nudgeHangUps }),
+    guard: services.restoreGuard,
+  };
+}
+
+/** Has done what the agents that the server speaks for ask for in their calls. */
+export function serveAgents(parts: Parts, services: Services, engine: Engine): void {
+  const results = callResultsOf(parts, services, engine);
+  const acts: Acts = {
+    record_result: async ({ workspaceId, roomId }, { result }) => {
+      await recordCallResult(results, workspaceId, roomId, result, undefined);
+    },
+  };
+  services.desk.open((call, request) => acts[request.type](call, request));
+}

@@ -1,0 +1,16 @@
+import type { AgentConnection } from '../telephony/agent-connection.ts';
+import { type Briefing, StreamAgent } from './stream-agent.ts';
+import type { Voice } from './voice.ts';
+
+const kinds: {
+  [Type in AgentConnection['type']]: (
+    connection: Extract<AgentConnection, { type: Type }>,
+    briefing: Briefing,
+  ) => Voice;
+} = {
+  stream: (connection, briefing) => new StreamAgent(connection, briefing),
+};
+
+/** The voice of an agent in a call. @returns nothing if it has no connection */
+export const voiceOf = (connection: AgentConnection | undefined, briefing: Briefing): Voice | undefined =>
+  connection && kinds[connection.type](connection, briefing);
