@@ -20,7 +20,7 @@ export interface Voice {
 
 /** How a voice speaks into its call, and says that it is done. */
 export interface Speech {
-  playout: Pick<Playout, 'push' | 'mark' | 'clear'>;
+  playout: Pick<Playout, 'push' | 'mark' | 'clear' | 'queued'>;
   /** Who was heard when. */
   turns: Pick<Turns, 'fellSilent'>;
   /**

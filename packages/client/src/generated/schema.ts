@@ -5584,10 +5584,10 @@ export interface components {
          */
         CallReason: ("scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "dialing_paused" | "already_on_a_call" | "operator_limit" | "expired" | "invalid_time_zone" | "agent_failing" | "agent_unproven") | (string & Record<never, never>);
         /**
-         * @description How the agent's part in the call ended. `call_ended`: the call ended first. `hung_up`: the agent closed its connection in order. `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out` and `rejected` (an HTTP status instead of a WebSocket): there was no connection. `crashed`: the connection broke, or was closed with another code. `mute`: the callee waited or spoke, and the agent made no sound for `silenceSeconds`. `silence`: both were silent for so long. `frozen`: nothing of the agent moved any more. `vanished`: its connection was gone without a word. `too_large`: it sent a message that is too long, or more than is read for ten seconds. `media_lost`: a fault of the server, not of the agent.
+         * @description How the agent's part in the call ended. `call_ended`: the call ended first. `hung_up`: the agent closed its connection in order. `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out` and `rejected` (an HTTP status instead of a WebSocket, or a model that refused its session): there was no connection. `limit_reached`: a model refused for want of rate or quota. `crashed`: the connection broke, or was closed with another code. `mute`: the callee waited or spoke, and the agent made no sound for `silenceSeconds`. `silence`: both were silent for so long. `frozen`: nothing of the agent moved any more. `vanished`: its connection was gone without a word. `too_large`: it sent a message that is too long, or more than is read for ten seconds. `media_lost`: a fault of the server, not of the agent.
          * @example hung_up
          */
-        AgentEndReason: ("call_ended" | "hung_up" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "crashed" | "mute" | "silence" | "frozen" | "vanished" | "too_large" | "media_lost") | (string & Record<never, never>);
+        AgentEndReason: ("call_ended" | "hung_up" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "limit_reached" | "crashed" | "mute" | "silence" | "frozen" | "vanished" | "too_large" | "media_lost") | (string & Record<never, never>);
         /** @description What the agent did in the call. An agent that was connected has not talked yet: `firstSoundMs` says whether it was heard. */
         AgentEnd: {
             reason: components["schemas"]["AgentEndReason"];
@@ -8045,10 +8045,10 @@ export interface components {
             recording?: components["schemas"]["AgentRecording"];
         };
         /**
-         * @description `ok`, or what is in the way, by the words of a call's `agentEnd`: `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out`, `rejected` (an HTTP status instead of a WebSocket); `hung_up`, `crashed` or `too_large` if the agent took the connection and did not keep it.
+         * @description `ok`, or what is in the way, by the words of a call's `agentEnd`: `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out`, `rejected` (an HTTP status instead of a WebSocket, or a model that refused its session), `limit_reached` (the model's rate or quota); `hung_up`, `crashed` or `too_large` if the agent took the connection and did not keep it.
          * @example ok
          */
-        AgentTestReason: ("ok" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "hung_up" | "crashed" | "too_large") | (string & Record<never, never>);
+        AgentTestReason: ("ok" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "limit_reached" | "hung_up" | "crashed" | "too_large") | (string & Record<never, never>);
         /** @description What came of a try to reach the agent. */
         AgentTest: {
             /** @description Whether the agent took the connection and kept it. */

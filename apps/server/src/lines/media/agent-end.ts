@@ -8,6 +8,7 @@ export const agentEndReasons = [
   'tls_failure',
   'timed_out',
   'rejected',
+  'limit_reached',
   'crashed',
   'mute',
   'silence',

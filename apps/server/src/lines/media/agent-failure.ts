@@ -5,7 +5,14 @@ import type { AgentEndReason } from './agent-end.ts';
 export interface AgentFailure {
   reason: Extract<
     AgentEndReason,
-    'address_refused' | 'dns_failure' | 'refused' | 'tls_failure' | 'rejected' | 'timed_out' | 'call_ended'
+    | 'address_refused'
+    | 'dns_failure'
+    | 'refused'
+    | 'tls_failure'
+    | 'rejected'
+    | 'limit_reached'
+    | 'timed_out'
+    | 'call_ended'
   >;
   text: string;
   /** The HTTP status that came instead of a WebSocket. */

@@ -1,16 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
-import { WebSocket } from 'ws';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
-import { urlFault } from '../../foundation/outbound-http/url-fault.ts';
 import { AgentBudget } from './agent-budget.ts';
-import { cleanText, endOfClose, type StreamEnd } from './agent-end.ts';
-import { type AgentFailure, agentFailure } from './agent-failure.ts';
+import { cleanText, type StreamEnd } from './agent-end.ts';
+import type { AgentFailure } from './agent-failure.ts';
 import { type AgentMessage, readAgentMessage, StreamWriter } from './agent-messages.ts';
-import { AgentPings } from './agent-pings.ts';
 import { agentSignature } from './agent-signature.ts';
-import { tcpTakes } from './tcp-takes.ts';
+import { AgentSocket } from './agent-socket.ts';
 
 /** How an agent is reached, and for which call. It can be sent to another thread. */
 export interface AgentConnection {
@@ -40,18 +35,11 @@ interface Heard {
   ended(end: StreamEnd): void;
 }
 
-/** The longest message: six minutes of sound. */
-const MAX_MESSAGE = 4 * 1024 * 1024;
 /** What is kept for an agent that isn't connected yet, or again: five seconds. */
 const MAX_KEPT = 250;
-/** An agent that doesn't answer a close is let go of after this. */
-const CLOSE_MS = 2000;
 /** The callee hears nothing while a connection is made once more, in ms; less of it if nothing was heard before. */
 const AGAIN_MS = 4000;
 const AGAIN_AFTER_SILENCE_MS = 2000;
-/** Seconds after which an agent is let go of that sends more than is read all the time. */
-const SLOWED_FOR = 10;
-const UNANSWERED = 'For five seconds no ping was answered, and nothing else came';
 
 /** The agent of a call: a WebSocket that we open, and the media-stream protocol over it. */
 export class AgentStream {
@@ -60,19 +48,11 @@ export class AgentStream {
   #connection: AgentConnection;
   #guard: AddressGuard;
   #heard: Heard;
-  #socket: WebSocket | undefined;
-  /** What is below the socket, and what is known of who is at its other end. */
-  #tcp: Socket | undefined;
-  #pings = new AgentPings();
+  #socket: AgentSocket | undefined;
   #budget = new AgentBudget(performance.now());
-  /** Ends the wait until it is read again. */
-  #slowed: NodeJS.Timeout | undefined;
-  #beatsSlowed = 0;
   #writer: StreamWriter | undefined;
   #started = false;
   #end: StreamEnd | undefined;
-  /** What broke the connection: known before it is closed. */
-  #broken: StreamEnd | undefined;
   #reconnected = false;
   /** Frames and digits. */
   #kept: (Buffer | string)[] = [];
@@ -92,72 +72,25 @@ export class AgentStream {
   }
 
   async #connect(timeoutMs: number): Promise<AgentFailure | undefined> {
-    const { url, accountSid, callSid } = this.#connection;
-    const fault = urlFault(this.#guard, url, 'wss:');
-    if (fault) return { reason: 'address_refused', text: `The agent's URL ${fault}.` };
-    const opened = await this.#open(timeoutMs);
-    if (!(opened instanceof WebSocket)) return { ...opened, text: this.#clean(opened.text) };
-    if (this.#end) {
-      opened.close(1000);
-      return { reason: 'call_ended', text: 'The call has ended.' };
-    }
-    this.#socket = opened;
-    this.#pings = new AgentPings();
-    this.#broken = undefined;
-    this.#writer = new StreamWriter({ accountSid, callSid, streamSid: `MZ${randomBytes(16).toString('hex')}` });
-    this.#send(this.#writer.connected());
-    if (this.#started) this.#begin();
-    return undefined;
-  }
-
-  /** @returns the open socket, or why there is none */
-  async #open(timeoutMs: number): Promise<WebSocket | AgentFailure> {
     const { url, headers, secret, accountSid, callSid } = this.#connection;
     const own: Record<string, string> = { 'X-Trunkline-Call-Id': callSid };
     if (secret) own['X-Trunkline-Signature'] = agentSignature(secret, callSid, new Date());
-    let socket: WebSocket;
-    try {
-      socket = new WebSocket(url, {
-        headers: { ...headers, ...own },
-        lookup: this.#guard.lookupFor(accountSid),
-        perMessageDeflate: false,
-        maxPayload: MAX_MESSAGE,
-        skipUTF8Validation: true,
-      });
-    } catch (error) {
-      return agentFailure(error as Error);
+    const told = {
+      message: (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary),
+      closed: (end: StreamEnd) => this.#closed(end),
+    };
+    const place = { url, headers: { ...headers, ...own }, accountSid };
+    const opened = await AgentSocket.open(place, this.#guard, { timeoutMs, budget: this.#budget, told });
+    if (!(opened instanceof AgentSocket)) return { ...opened, text: this.#clean(opened.text) };
+    if (this.#end) {
+      opened.close();
+      return { reason: 'call_ended', text: 'The call has ended.' };
     }
-    socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(socket, data, isBinary));
-    socket.on('close', (code, said) => this.#closed(socket, code, said.toString()));
-    socket.on('pong', (name) => socket === this.#socket && this.#pings.answered(name.toString()));
-    socket.on('upgrade', (response) => {
-      this.#tcp = response.socket;
-    });
-    return await new Promise((resolve) => {
-      const timer = setTimeout(
-        () => fail({ reason: 'timed_out', text: `The agent took no connection within ${timeoutMs} ms.` }),
-        timeoutMs,
-      );
-      const fail = (failure: AgentFailure) => {
-        clearTimeout(timer);
-        resolve(failure);
-        socket.terminate();
-      };
-      // Stays for the life of the socket, where 'close' follows an error.
-      socket.on('error', (error: Error) => {
-        if (socket === this.#socket) this.#broken ??= endOfClose(1006, '', error);
-        fail(agentFailure(error));
-      });
-      socket.on('unexpected-response', (_request: ClientRequest, response: IncomingMessage) => {
-        response.destroy();
-        const { statusCode } = response;
-        fail({ reason: 'rejected', text: `The agent answered the handshake with ${statusCode}.`, statusCode });
-      });
-      socket.on('open', () => {
-        clearTimeout(timer);
-        resolve(socket);
-      });
-    });
+    this.#socket = opened;
+    this.#writer = new StreamWriter({ accountSid, callSid, streamSid: `MZ${randomBytes(16).toString('hex')}` });
+    this.#socket.send(this.#writer.connected());
+    if (this.#started) this.#begin();
+    return undefined;
   }
 
   start(): void {
@@ -175,9 +108,9 @@ export class AgentStream {
   hear(frame: Buffer): void {
     if (this.#end) return;
     if (!this.#socket || !this.#started) this.#keep(frame);
-    else if (this.#pings.isBehind) this.framesMissed += 1;
+    else if (this.#socket.isBehind) this.framesMissed += 1;
     else {
-      this.#pings.sent();
+      this.#socket.frameSent();
       this.#send(this.#writer!.media(frame));
     }
   }
@@ -187,41 +120,9 @@ export class AgentStream {
     if (this.#kept.length > MAX_KEPT && typeof this.#kept.shift() !== 'string') this.framesMissed += 1;
   }
 
-  /** To be told each second: a ping is sent, or the agent let go that doesn't answer them. */
+  /** To be told each second. */
   beat(): void {
-    const socket = this.#socket;
-    if (socket?.readyState !== WebSocket.OPEN || this.#broken) return;
-    if (this.#slowed) {
-      this.#beatsSlowed += 1;
-      if (this.#beatsSlowed > SLOWED_FOR) this.#refuse(socket);
-      return;
-    }
-    this.#beatsSlowed = 0;
-    const due = this.#pings.beat(this.#tcp!.bytesRead);
-    if (due === 'unanswered') void this.#lose(socket);
-    else if (due) socket.ping(due.ping);
-  }
-
-  /** Its part is over: what it sends is never all read. */
-  #refuse(socket: WebSocket): void {
-    this.#broken = { reason: 'too_large', text: `It sent more than is read, for ${SLOWED_FOR} seconds.` };
-    this.#readAgain(socket);
-    socket.terminate();
-  }
-
-  #readAgain(socket: WebSocket): void {
-    clearTimeout(this.#slowed);
-    this.#slowed = undefined;
-    socket.resume();
-  }
-
-  /** What it may still say is not heard. */
-  async #lose(socket: WebSocket): Promise<void> {
-    this.#broken = { reason: 'frozen', text: `${UNANSWERED}.` };
-    const takes = await tcpTakes(this.#tcp!);
-    if (takes === 'yes') this.#broken.text = `${UNANSWERED}, though its side took what was sent.`;
-    if (takes === 'no') this.#broken = { reason: 'vanished', text: `${UNANSWERED}; what was sent did not arrive.` };
-    socket.terminate();
+    this.#socket?.beat();
   }
 
   digit(digit: string): void {
@@ -235,27 +136,17 @@ export class AgentStream {
   }
 
   #send(text: string): void {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(text);
+    this.#socket?.send(text);
   }
 
-  #receive(socket: WebSocket, data: Buffer, isBinary: boolean): void {
-    if (this.#end || this.#broken) return;
-    const restMs = this.#budget.spend(data.length, performance.now());
-    if (restMs > 0 && !this.#slowed) {
-      socket.pause();
-      this.#slowed = setTimeout(() => this.#readAgain(socket), restMs);
-    }
+  #receive(data: Buffer, isBinary: boolean): void {
     const message = isBinary ? undefined : readAgentMessage(data);
     if (message) this.#heard.message(message);
     else this.#heard.ignored();
   }
 
-  #closed(socket: WebSocket, code: number, said: string): void {
-    if (socket !== this.#socket || this.#end) return;
+  #closed(end: StreamEnd): void {
     this.#socket = undefined;
-    clearTimeout(this.#slowed);
-    this.#slowed = undefined;
-    const end = this.#broken ?? endOfClose(code, said);
     if (end.reason === 'hung_up' || !this.#connection.reconnect || this.#reconnected) this.#tell(end);
     else void this.#connectAgain(end);
   }
@@ -301,9 +192,6 @@ export class AgentStream {
 
   #goodbye(): void {
     if (this.#writer && this.#started) this.#send(this.#writer.stop());
-    const socket = this.#socket;
-    if (socket && this.#slowed) this.#readAgain(socket);
-    socket?.close(1000);
-    if (socket) setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+    this.#socket?.close();
   }
 }

@@ -5,6 +5,7 @@ import { Heartbeat } from './agent-heartbeat.ts';
 import { agentVoice } from './agent-voice.ts';
 import type { MediaThreadData, MediaVoices } from './media.ts';
 import { createMediaAddressJudge } from './media-address.ts';
+import { RealtimeVoice } from './realtime/realtime-voice.ts';
 import { TestSound } from './test-sound.ts';
 
 /** A thread that holds the media of some calls, beside the process's own. */
@@ -17,6 +18,7 @@ serveMedia<MediaVoices>({
   isOpenAddress: createMediaAddressJudge(peerAddresses),
   voices: {
     agent: (connection, speech) => agentVoice(connection, agentGuard, heartbeat, speech),
+    realtime: (ask, speech) => new RealtimeVoice(ask, agentGuard, heartbeat, speech),
     sound: async ({ path }, { playout }) => new TestSound(playout, await readUlawWav(path)),
   },
 });

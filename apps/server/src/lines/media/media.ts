@@ -12,11 +12,14 @@ import { noteLateSound } from '../../foundation/values/sound-first.ts';
 import type { StreamEnd } from './agent-end.ts';
 import type { AgentConnected, AgentConnection } from './agent-stream.ts';
 import { createMediaAddressJudge } from './media-address.ts';
+import type { RealtimeAsk } from './realtime/realtime-voice.ts';
 
 /** Who can speak on a call: its agent, or the sound of a test call, which then echoes. */
 export type MediaVoices = {
   /** It never fails for the agent's sake: what it answers says whether the agent is there. */
   agent: { ask: AgentConnection; answer: AgentConnected; end: StreamEnd };
+  /** A speech model, as an agent. */
+  realtime: { ask: RealtimeAsk; answer: AgentConnected; end: StreamEnd };
   /** @param path a WAV file of µ-law */
   sound: { ask: { path: string }; answer: undefined };
 };

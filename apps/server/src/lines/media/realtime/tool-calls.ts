@@ -1,0 +1,105 @@
+import type { Speech } from '@trunkline/media';
+import type { ModelTool } from './speech-model.ts';
+
+/** What came of a tool. */
+interface Outcome {
+  /** What the model is told. */
+  output: string;
+  /** What stands in the transcript. */
+  note: string;
+}
+
+/** What the process answers to a call of a tool. */
+export interface ToolAnswer {
+  output: string;
+  /** Whether it has done what was asked. */
+  isDone: boolean;
+}
+
+/** Calls in a second that are carried out, and of one call of a telephone. */
+const MOST_A_SECOND = 5;
+const MOST_A_CALL = 200;
+/** Calls that are not, after which the model's part is over. */
+const MOST_REFUSED = 1000;
+const MOST_AT_ONCE = 8;
+/** Of arguments and answers, in characters. */
+const MOST_ARGUMENTS = 32_768;
+const MOST_OUTPUT = 32_768;
+const MOST_NOTED = 1000;
+
+/** The tools that the model of a call uses: how often, how large, and what came of it. */
+export class ToolCalls {
+  #names: Set<string>;
+  #ask: Speech['ask'];
+  #done = 0;
+  #refused = 0;
+  #atOnce = 0;
+  #second = { from: Number.NEGATIVE_INFINITY, calls: 0 };
+  /** Those that have done what was asked, and who waits for them. */
+  #used = new Set<string>();
+  #waiting: (() => void)[] = [];
+
+  constructor(tools: readonly ModelTool[], ask: Speech['ask']) {
+    this.#names = new Set(tools.map(({ name }) => name));
+    this.#ask = ask;
+  }
+
+  /** Whether it calls tools without end. */
+  get areTooMany(): boolean {
+    return this.#refused > MOST_REFUSED;
+  }
+
+  hasUsed(name: string): boolean {
+    return this.#used.has(name);
+  }
+
+  /** Waits until a tool was used, for so long at most. */
+  async used(name: string, ms: number): Promise<void> {
+    const until = performance.now() + ms;
+    while (!this.#used.has(name) && performance.now() < until)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, until - performance.now());
+        this.#waiting.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+  }
+
+  /** Has a tool used. Nothing is thrown. @param args JSON, as the model wrote it */
+  async use(name: string, args: string): Promise<Outcome> {
+    const refusal = this.#refusal(name, args);
+    if (refusal !== undefined) {
+      this.#refused += 1;
+      return outcome(name, '', refusal);
+    }
+    this.#done += 1;
+    this.#atOnce += 1;
+    try {
+      const { output, isDone } = (await this.#ask({ type: 'use_tool', name, args })) as ToolAnswer;
+      if (isDone) this.#used.add(name);
+      return outcome(name, args, output);
+    } catch (error) {
+      return outcome(name, args, (error as Error).message);
+    } finally {
+      this.#atOnce -= 1;
+      for (const tell of this.#waiting.splice(0)) tell();
+    }
+  }
+
+  #refusal(name: string, args: string): string | undefined {
+    if (!this.#names.has(name)) return 'There is no such tool.';
+    if (args.length > MOST_ARGUMENTS) return `The arguments have more than ${MOST_ARGUMENTS} characters.`;
+    if (this.#done >= MOST_A_CALL) return 'No more tools can be used in this call.';
+    const now = performance.now();
+    if (now - this.#second.from >= 1000) this.#second = { from: now, calls: 0 };
+    this.#second.calls += 1;
+    const isTooFast = this.#second.calls > MOST_A_SECOND || this.#atOnce >= MOST_AT_ONCE;
+    return isTooFast ? 'Too many tools were used at once. Wait a second.' : undefined;
+  }
+}
+
+const outcome = (name: string, args: string, output: string): Outcome => ({
+  output: output.slice(0, MOST_OUTPUT),
+  note: `${name.slice(0, 64)} ${args.slice(0, MOST_NOTED)}: ${output.slice(0, MOST_NOTED)}`,
+});

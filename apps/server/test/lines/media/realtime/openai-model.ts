@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Ajv, type ValidateFunction } from 'ajv';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { tone } from '../tone.ts';
+
+const schemas = JSON.parse(readFileSync(new URL('./generated/openai-events.schema.json', import.meta.url), 'utf8'));
+const ajv = new Ajv({ strict: false, discriminator: false });
+ajv.addSchema(schemas, 'openai');
+const check = (name: string): ValidateFunction => ajv.getSchema(`openai#/definitions/${name}`)!;
+const [isClientEvent, isServerEvent] = [check('ClientEvent'), check('ServerEvent')];
+
+/** An event of OpenAI's Realtime API. */
+export interface Event {
+  type: string;
+  [field: string]: unknown;
+}
+
+/** A session of the double: what it was told, and what it says. All of both is as the vendor's own types have it. */
+export interface ModelSession {
+  socket: WebSocket;
+  request: IncomingMessage;
+  told: Event[];
+  of(type: string): Event[];
+  /** What it has heard, as µ-law. */
+  heard(): Buffer;
+  /** Says an event. */
+  say(type: string, fields: object): void;
+  /** One response: a tone with words, and calls of tools after it. @returns the ID of its item */
+  respond(said: { hertz?: number; ms?: number; words?: string; tools?: Record<string, object> }): string;
+  /** The callee has begun to speak, and what it said is known later. */
+  hears(words: string): void;
+}
+
+/** A double of OpenAI's Realtime API on loopback. */
+export interface OpenaiModel extends AsyncDisposable {
+  url: string;
+  sessions: ModelSession[];
+  /** What it was told that the vendor doesn't know. */
+  faults: string[];
+}
+
+export interface Behaviour {
+  /** The status that the handshake is answered with, instead of a session. */
+  refuse?: number;
+  /** What a session is answered with, instead of being begun. */
+  fault?: object;
+  /** A response was asked for; it says a second of 700 Hz without it. */
+  asked?: (session: ModelSession, event: Event) => void;
+  /** Something else was told. */
+  told?: (session: ModelSession, event: Event) => void;
+}
+
+/** @param behaviour can be changed while it runs */
+export async function startOpenaiModel(behaviour: Behaviour = {}): Promise<OpenaiModel> {
+  const server = new WebSocketServer({
+    ...{ port: 0, host: '127.0.0.1' },
+    verifyClient: (_, done) => (behaviour.refuse ? done(false, behaviour.refuse) : done(true)),
+  });
+  await once(server, 'listening');
+  const sessions: ModelSession[] = [];
+  const faults: string[] = [];
+  server.on('connection', (socket, request) => {
+    const session = openSession(socket, request);
+    sessions.push(session);
+    socket.on('error', () => {});
+    socket.on('message', (data) => {
+      const event: Event = JSON.parse(String(data));
+      if (!isClientEvent(event as unknown)) faults.push(`${event.type}: ${ajv.errorsText(isClientEvent.errors)}`);
+      session.told.push(event);
+      if (event.type === 'session.update' && behaviour.fault) session.say('error', { error: behaviour.fault });
+      else if (event.type === 'session.update') session.say('session.updated', { session: event['session'] });
+      else if (event.type === 'response.create')
+        (behaviour.asked ?? (() => session.respond({ hertz: 700, ms: 1000 })))(session, event);
+      else behaviour.told?.(session, event);
+    });
+    session.say('session.created', { session: { type: 'realtime' } });
+  });
+  return {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/v1/realtime`,
+    sessions,
+    faults,
+    [Symbol.asyncDispose]: async () => {
+      for (const { socket } of sessions) socket.terminate();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function openSession(socket: WebSocket, request: IncomingMessage): ModelSession {
+  const told: Event[] = [];
+  let last = 0;
+  const next = (kind: string) => {
+    last += 1;
+    return `${kind}_${last}`;
+  };
+  const say = (type: string, fields: object) => {
+    const event = { type, event_id: next('event'), ...fields };
+    if (!isServerEvent(event)) throw new Error(`The double says ${type}: ${ajv.errorsText(isServerEvent.errors)}`);
+    socket.send(JSON.stringify(event));
+  };
+  const of = (type: string) => told.filter((event) => event.type === type);
+  const respond: ModelSession['respond'] = ({ hertz, ms = 1000, words, tools = {} }) => {
+    const response = { id: next('resp'), object: 'realtime.response' };
+    const itemId = next('item');
+    const part = { response_id: response.id, item_id: itemId, output_index: 0, content_index: 0 };
+    say('response.created', { response: { ...response, status: 'in_progress', output: [] } });
+    if (words !== undefined) say('response.output_audio_transcript.delta', { ...part, delta: words });
+    for (let from = 0; hertz !== undefined && from < ms * 8; from += 1600)
+      say('response.output_audio.delta', {
+        ...part,
+        delta: tone(hertz, Math.min(1600, ms * 8 - from), from).toString('base64'),
+      });
+    if (words !== undefined) say('response.output_audio_transcript.done', { ...part, transcript: words });
+    for (const [name, given] of Object.entries(tools)) {
+      const call = { response_id: response.id, item_id: next('item'), output_index: 1, call_id: next('call') };
+      say('response.function_call_arguments.done', { ...call, name, arguments: JSON.stringify(given) });
+    }
+    const usage = { input_tokens: 100, output_tokens: 50, total_tokens: 150 };
+    say('response.done', { response: { ...response, status: 'completed', output: [], usage } });
+    return itemId;
+  };
+  return {
+    ...{ socket, request, told, of, say, respond },
+    heard: () =>
+      Buffer.concat(of('input_audio_buffer.append').map((event) => Buffer.from(String(event['audio']), 'base64'))),
+    hears: (words) => {
+      const item = { item_id: next('item') };
+      say('input_audio_buffer.speech_started', { ...item, audio_start_ms: 0 });
+      const usage = { type: 'duration', seconds: 1 };
+      say('conversation.item.input_audio_transcription.completed', {
+        ...{ ...item, content_index: 0, transcript: words, usage },
+      });
+    },
+  };
+}

@@ -1,0 +1,240 @@
+import type { MediaEvent } from '@trunkline/media';
+import { expect, test } from 'vitest';
+import type { RealtimeAsk } from '../../../../src/lines/media/realtime/realtime-voice.ts';
+import type { ModelTool } from '../../../../src/lines/media/realtime/speech-model.ts';
+import { until } from '../../../until.ts';
+import { startPeer } from '../peer.ts';
+import { testPlane } from '../plane.ts';
+import { msOf, tone } from '../tone.ts';
+import { type Behaviour, startOpenaiModel } from './openai-model.ts';
+
+const plane = testPlane();
+const KEY = 'sk-a-key-of-our-own';
+const tool = (name: string): ModelTool => ({ name, description: 'Does it.', parameters: { type: 'object' } });
+
+interface Asked {
+  type: string;
+  name?: string;
+  args?: string;
+  result?: { transcript?: object[] };
+}
+
+/** A call whose voice is the double of a model, and what it asks of the process. */
+async function openCall({
+  behaviour = {},
+  ask = {},
+  answer = () => ({ output: 'done', isDone: true }),
+}: {
+  behaviour?: Behaviour;
+  ask?: Partial<RealtimeAsk>;
+  answer?: (what: Asked) => unknown;
+} = {}) {
+  const model = await startOpenaiModel(behaviour);
+  const events: MediaEvent[] = [];
+  const asked: Asked[] = [];
+  const media = await plane.openCall({
+    ...{ owner: 'ours', silenceMs: 60_000 },
+    onEvent: (event) => events.push(event),
+    onAsk: async (what) => {
+      asked.push(what as Asked);
+      return await answer(what as Asked);
+    },
+  });
+  const peer = await startPeer(media.rtpPort);
+  await media.setStream(peer.stream());
+  const connected = await media.speak('realtime', {
+    ...{ protocol: 'openai_realtime', url: model.url, model: 'gpt-realtime-2', apiKey: KEY },
+    ...{ instructions: 'Be brief.', speaksFirst: true, tools: [tool('end_call'), tool('note'), tool('record_result')] },
+    ...{ silenceMs: 30_000, accountSid: 'AC1' },
+    ...ask,
+  });
+  let stats: Awaited<ReturnType<typeof media.close>> | undefined;
+  const close = async () => {
+    stats ??= await media.close();
+    return stats;
+  };
+  return {
+    ...{ model, events, asked, media, peer, connected, close },
+    get session() {
+      return model.sessions.at(-1)!;
+    },
+    transcript: () => asked.find(({ result }) => result?.transcript)?.result?.transcript,
+    [Symbol.asyncDispose]: async () => {
+      await close().catch(() => {});
+      peer.close();
+      await model[Symbol.asyncDispose]();
+      expect(model.faults).toEqual([]);
+    },
+  };
+}
+
+test('it is told how to be while the phone rings, speaks at the answer, and both hear each other', async () => {
+  await using call = await openCall({ ask: { firstMessage: 'Hello, Ada.', voice: 'marin', language: 'en' } });
+  const { session, peer } = call;
+  expect(call.connected).toEqual({ connected: true });
+  expect(session.request.headers.authorization).toBe(`Bearer ${KEY}`);
+  expect(session.request.url).toBe('/v1/realtime?model=gpt-realtime-2');
+  expect(session.told.map(({ type }) => type)).toEqual(['session.update']);
+  const from = performance.now();
+  await call.media.answer();
+  await until(() => msOf(700, peer.sound()) >= 40);
+  expect(peer.heard.find(({ ulaw }) => msOf(700, ulaw) > 0)!.at - from).toBeLessThan(150);
+  expect(session.of('response.create')).toMatchObject([
+    { response: { instructions: expect.stringContaining('Hello, Ada.') } },
+  ]);
+  await peer.speak(tone(400, 8000));
+  await until(() => msOf(400, session.heard()) >= 940 && msOf(700, peer.sound()) >= 980);
+  await call.media.digit('5');
+  await until(() => expect(session.told).toContainEqual(expect.objectContaining({ type: 'conversation.item.create' })));
+});
+
+test('a callee that speaks is not talked over: what waits is cleared, the model is told what was heard, and the transcript is cut', async () => {
+  const words = 'one two three four five six seven eight nine ten';
+  await using call = await openCall({
+    behaviour: { asked: (session) => void session.respond({ hertz: 700, ms: 10_000, words }) },
+  });
+  const { session, peer } = call;
+  await call.media.answer();
+  await until(() => msOf(700, peer.sound()) >= 2000);
+  session.hears('Stop, please.');
+  const cut = performance.now();
+  await until(() => session.of('conversation.item.truncate').length > 0);
+  await until(() => performance.now() - cut > 300);
+  const last = peer.heard.findLast(({ ulaw }) => msOf(700, ulaw) > 0)!;
+  expect(last.at - cut).toBeLessThan(150);
+  const heard = msOf(700, peer.sound());
+  const [told] = session.of('conversation.item.truncate');
+  expect(Math.abs(Number(told!['audio_end_ms']) - heard)).toBeLessThanOrEqual(60);
+  await call.close();
+  await until(() => call.transcript() !== undefined);
+  expect(call.transcript()).toMatchObject([
+    { role: 'agent', text: expect.stringMatching(/^one two/), interrupted: true },
+    { role: 'person', text: 'Stop, please.' },
+  ]);
+  expect(JSON.stringify(call.transcript())).not.toContain('four');
+});
+
+test('it hangs up by its tool, once its last words were heard, unless the callee speaks again', async () => {
+  let responses = 0;
+  await using call = await openCall({
+    behaviour: {
+      asked: (session) => {
+        responses += 1;
+        if (responses === 2) session.respond({ hertz: 700, ms: 200, words: 'Yes?' });
+        else session.respond({ hertz: 1000, ms: 1500, words: 'Goodbye.', tools: { end_call: {} } });
+      },
+    },
+  });
+  const { session, peer, events } = call;
+  await call.media.answer();
+  await until(() => msOf(1000, peer.sound()) >= 200);
+  session.hears('Wait!');
+  await until(() => msOf(700, peer.sound()) >= 180);
+  expect(events.some(({ type }) => type === 'voice_ended')).toBe(false);
+  const before = msOf(1000, peer.sound());
+  session.respond({ hertz: 1000, ms: 1500, words: 'Goodbye then.', tools: { end_call: {} } });
+  await until(() => expect(events).toContainEqual({ type: 'voice_ended', end: { reason: 'hung_up' } }));
+  expect(msOf(1000, peer.sound()) - before).toBeGreaterThanOrEqual(1460);
+});
+
+test('tools are used by the process, and what came of them is told to the model and stands in the transcript', async () => {
+  await using call = await openCall({
+    behaviour: { asked: () => {} },
+    answer: ({ name }) => {
+      if (name === 'note') throw new Error('That is not possible.');
+      return { output: 'done', isDone: true };
+    },
+  });
+  const { session, asked } = call;
+  await call.media.answer();
+  session.respond({ tools: { note: { a: 1 }, record_result: { summary: 'x' }, unknown: {} } });
+  const outputs = () => session.of('conversation.item.create').map(({ item }) => (item as { output?: string }).output);
+  await until(() => outputs().length === 3);
+  expect(outputs().toSorted()).toEqual(['That is not possible.', 'There is no such tool.', 'done']);
+  expect(asked).toEqual([
+    { type: 'use_tool', name: 'note', args: '{"a":1}' },
+    { type: 'use_tool', name: 'record_result', args: '{"summary":"x"}' },
+  ]);
+  await until(() => session.of('response.create').length === 2);
+  await call.close();
+  await until(() => call.transcript() !== undefined);
+  expect(call.transcript()).toHaveLength(3);
+  expect(call.transcript()).toContainEqual(
+    expect.objectContaining({ role: 'system', text: 'note {"a":1}: That is not possible.' }),
+  );
+});
+
+test('after the end it is asked for what is missing, and the session is closed', async () => {
+  await using call = await openCall({
+    ask: { asksFor: 'record_result' },
+    behaviour: {
+      asked: (session, { response }) => {
+        const isAsked = (response as { tool_choice?: object } | undefined)?.tool_choice !== undefined;
+        session.respond(isAsked ? { tools: { record_result: { summary: 'Fine.' } } } : { hertz: 700, ms: 100 });
+      },
+    },
+  });
+  await call.media.answer();
+  await until(() => msOf(700, call.peer.sound()) >= 80);
+  await call.close();
+  await until(() => call.session.socket.readyState === 3);
+  expect(call.asked.map(({ type, name }) => [type, name])).toContainEqual(['use_tool', 'record_result']);
+});
+
+test.each([
+  [401, 'rejected'],
+  [429, 'limit_reached'],
+])('a handshake that is answered with %i is %s, and nothing says the key', async (refuse, reason) => {
+  await using call = await openCall({ behaviour: { refuse } });
+  expect(call.connected).toMatchObject({ connected: false, reason, statusCode: refuse });
+  expect(JSON.stringify(call.connected)).not.toContain(KEY);
+});
+
+test.each([
+  [{ type: 'invalid_request_error', code: 'model_not_found', message: `No such model for ${KEY}.` }, 'rejected'],
+  [{ type: 'insufficient_quota', message: 'You have no credit.' }, 'limit_reached'],
+])('a session that is refused says why: %j', async (fault, reason) => {
+  await using call = await openCall({ behaviour: { fault } });
+  const text = `The model refused: ${fault.message.replace(KEY, '…')}`;
+  expect(call.connected).toEqual({ connected: false, reason, text });
+});
+
+test('a session that breaks is opened once more with what was said, and the second break is the end', async () => {
+  await using call = await openCall({
+    behaviour: { asked: (session) => void session.respond({ hertz: 700, ms: 200, words: 'Hello, Ada.' }) },
+  });
+  await call.media.answer();
+  await until(() => msOf(700, call.peer.sound()) >= 180);
+  call.session.socket.close(1000);
+  await until(() => call.model.sessions.length === 2 && call.session.of('response.create').length === 1);
+  const { instructions } = call.session.of('session.update')[0]!['session'] as { instructions: string };
+  expect(instructions).toContain('agent: Hello, Ada.');
+  await until(() => msOf(700, call.peer.sound()) >= 360);
+  call.session.socket.close(1011, 'Gone');
+  await until(() =>
+    expect(call.events).toContainEqual({
+      type: 'voice_ended',
+      end: { reason: 'crashed', closeCode: 1011, text: 'Gone' },
+    }),
+  );
+});
+
+test('garbage is counted and ignored; a thousand tools a second are refused, and end its part', async () => {
+  await using call = await openCall({ behaviour: { asked: () => {} } });
+  await call.media.answer();
+  const { session } = call;
+  for (const text of ['{', '[]', 'null', '\0', '['.repeat(100_000)]) session.socket.send(text);
+  session.socket.send(Buffer.alloc(1000));
+  for (let i = 0; i < 1200; i += 1)
+    session.say('response.function_call_arguments.done', {
+      ...{ response_id: 'r', item_id: `i${i}`, output_index: 0, call_id: `c${i}`, name: 'note', arguments: '{}' },
+    });
+  await until(() =>
+    expect(call.events).toContainEqual({
+      type: 'voice_ended',
+      end: { reason: 'too_large', text: 'It called tools without end.' },
+    }),
+  );
+  expect(call.asked.length).toBeLessThanOrEqual(15);
+  expect((await call.close()).voice['messagesIgnored']).toBe(6);
+});
