@@ -46,7 +46,8 @@ export interface Call {
   idempotencyKey?: string;
   body?: unknown;
   answersStream: boolean;
-  hasFiles: boolean;
+  /** What a form brings, and as which part. */
+  form?: { part: 'file' | 'files'; file: string } | undefined;
   isListing: boolean;
 }
 
@@ -85,6 +86,7 @@ function callsOf(contract: Contract): Call[] {
       const key = of('header').find(({ name }) => name === 'Idempotency-Key');
       const content = operation.requestBody && resolve(operation.requestBody).content;
       const [example] = Object.values(content?.['application/json']?.examples ?? {});
+      const form = content?.['multipart/form-data'];
       const [, answer] = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))!;
       return [
         {
@@ -96,7 +98,7 @@ function callsOf(contract: Contract): Call[] {
           ...(key?.required && { idempotencyKey: String(key.example) }),
           ...(example && { body: example.value }),
           answersStream: Boolean(resolve(answer).content?.['text/event-stream']),
-          hasFiles: Boolean(content?.['multipart/form-data']),
+          form: form && formOf(form),
           isListing: of('query').some(({ name }) => name === 'cursor'),
         },
       ];
@@ -104,16 +106,22 @@ function callsOf(contract: Contract): Call[] {
   );
 }
 
-function curl({ verb, path, pathValues, query, idempotencyKey, body, answersStream, hasFiles }: Call): string {
+/** The file of a form that takes one, or a handbook where it takes several. */
+function formOf({ examples }: Media): Call['form'] {
+  const { file } = Object.values(examples!)[0]!.value as { file?: string };
+  return file === undefined ? { part: 'files', file: 'handbook.pdf' } : { part: 'file', file };
+}
+
+function curl({ verb, path, pathValues, query, idempotencyKey, body, answersStream, form }: Call): string {
   const at = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(pathValues[name]!));
   const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
-  const method = verb === (body === undefined && !hasFiles ? 'GET' : 'POST') ? '' : ` -X ${verb}`;
+  const method = verb === (body === undefined && !form ? 'GET' : 'POST') ? '' : ` -X ${verb}`;
   const lines = [
     `curl${answersStream ? ' -N' : ''}${method} "$TRUNKLINE_BASE_URL${at}${search.size > 0 ? `?${search}` : ''}"`,
     `-H "X-API-Key: $TRUNKLINE_API_KEY"`,
   ];
   if (idempotencyKey) lines.push(`-H 'Idempotency-Key: ${idempotencyKey}'`);
-  if (hasFiles) lines.push(`-F 'files=@handbook.pdf'`);
+  if (form) lines.push(`-F '${form.part}=@${form.file}'`);
   if (body !== undefined) {
     lines.push(`-H 'Content-Type: application/json'`);
     lines.push(`-d '${JSON.stringify(body, null, 2).replaceAll("'", `'\\''`)}'`);
@@ -122,15 +130,18 @@ function curl({ verb, path, pathValues, query, idempotencyKey, body, answersStre
 }
 
 function byClient(call: Call): string {
-  const { operation, path, pathValues, query, idempotencyKey, body, answersStream, hasFiles, isListing } = call;
+  const { operation, path, pathValues, query, idempotencyKey, body, answersStream, form, isListing } = call;
   const given = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => literal(pathValues[name!]));
   if (body !== undefined) given.push(literal(body));
-  if (hasFiles) given.push(`[{ name: 'handbook.pdf', content: await openAsBlob('handbook.pdf') }]`);
+  if (form) {
+    const file = `{ name: '${form.file}', content: await openAsBlob('${form.file}') }`;
+    given.push(form.part === 'file' ? file : `[${file}]`);
+  }
   if (Object.keys(query).length > 0) given.push(literal(query));
   if (idempotencyKey) given.push(literal({ idempotencyKey }));
   const [tag] = operation.tags;
   const asked = `client.${camel(tag)}.${methodName(operation.operationId, tag)}(${given.join(', ')})`;
-  const imports = hasFiles ? `import { openAsBlob } from 'node:fs';\n` : '';
+  const imports = form ? `import { openAsBlob } from 'node:fs';\n` : '';
   let use = `const answer = await ${asked};`;
   if (operation.responses['204']) use = `await ${asked};`;
   if (isListing) use = `for await (const each of ${asked}) console.log(each);`;

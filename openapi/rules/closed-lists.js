@@ -61,6 +61,7 @@ export const CODES_BY_STATUS = {
     'pool_in_use',
     'agent_in_use',
     'knowledge_base_not_ready',
+    'sound_in_use',
     'call_not_active',
     'call_refused',
     'limit_reached',

@@ -39,8 +39,8 @@ function exampleBody({ requestBody }: Operation): { body?: string | FormData; ty
   const value = examplesOf(media)[0];
   if (type === 'application/json') return { body: JSON.stringify(value), type };
   const body = new FormData();
-  const { files } = value as { files: string[] };
-  for (const name of files) body.append('files', new Blob(['Open at 9 & 10.']), name);
+  const { file, files = [file!] } = value as { file?: string; files?: string[] };
+  for (const name of files) body.append(file === undefined ? 'files' : 'file', new Blob(['Open at 9 & 10.']), name);
   return { body };
 }
 

@@ -123,6 +123,11 @@ GET /v1/knowledge-bases/{kbId}/documents/{docId} getKnowledgeBaseDocument knowle
 DELETE /v1/knowledge-bases/{kbId}/documents/{docId} deleteKnowledgeBaseDocument knowledge_bases:write 200 404
 POST /v1/knowledge-bases/{kbId}/search searchKnowledgeBase knowledge_bases:read 200 404
 
+GET /v1/sounds listSounds agents:read 200
+POST /v1/sounds createSound agents:write 201 409 413
+GET /v1/sounds/{soundId} getSound agents:read 200 404
+DELETE /v1/sounds/{soundId} deleteSound agents:write 200 404 409
+
 GET /v1/agents listAgents agents:read 200
 POST /v1/agents createAgent agents:write 201 404 409
 GET /v1/agents/{agentId} getAgent agents:read 200 404

@@ -39,6 +39,7 @@ export function featuresOf({ config, database, clock, log }: Parts, services: Se
       ...{ database, jobs, objects, clock, log, secrets, maxBytes: config.documentMaxBytes, coming, storageMaxBytes },
       basesOfCall: services.callTokens.basesOf,
     },
+    sounds: { database, jobs, objects, clock, coming, storageMaxBytes },
     exports: { database, jobs, objects, clock, log, mostRows: MOST_ROWS, mostBytes: MOST_BYTES },
     phoneNumbers: {
       ...common,

@@ -31,6 +31,7 @@ import { erasureOperations } from './records/erasures/operations.ts';
 import { exportOperations } from './records/exports/operations.ts';
 import { agentOperations } from './voices/agents/operations.ts';
 import { knowledgeBaseOperations } from './voices/knowledge-bases/operations.ts';
+import { soundOperations } from './voices/sounds/operations.ts';
 
 /** Each operation of the contract, with what it works with. */
 export function handlersOf(parts: Parts, services: Services, features: Features, engine: Engine): Handlers {
@@ -61,6 +62,7 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
     ...campaignOperations({ ...campaigns, jobs: services.jobs }),
     ...batchOperations({ ...campaigns, jobs: services.jobs }),
     ...knowledgeBaseOperations(knowledgeBases),
+    ...soundOperations(features.sounds),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
     ...callIntentOperations({ ...shared, calls, nudge: intentClaiming.nudge }),
     ...callOperations({ ...results, calls, objects, endCall }),

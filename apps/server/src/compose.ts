@@ -23,6 +23,7 @@ import { startErasing } from './records/erasures/erase-number.ts';
 import { startExportWork } from './records/exports/background.ts';
 import { startRetention } from './records/retention.ts';
 import { startKnowledgeBaseWork } from './voices/knowledge-bases/background.ts';
+import { startSoundWork } from './voices/sounds/erase-sounds.ts';
 
 /** A server put together: its HTTP side, and its loops, which `start` starts and `stop` ends with their leases given back. */
 export interface Composition {
@@ -102,6 +103,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       loops.push({ close: () => calling.close().finally(() => recording.close()) });
       loops.push(await startContactListWork(features.contactLists));
       loops.push(await startKnowledgeBaseWork(features.knowledgeBases));
+      await startSoundWork(features.sounds);
       const { database } = parts;
       await startErasingContacts({ database, jobs });
       await startErasingRuns({ database, jobs });

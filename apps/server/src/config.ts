@@ -198,7 +198,7 @@ export const variables = {
   storageMaxBytes: optional(
     'STORAGE_MAX_BYTES',
     integer(1, Number.MAX_SAFE_INTEGER),
-    'Most bytes of contact files, documents and recordings that a workspace may keep. No limit by default.',
+    'Most bytes of contact files, documents, sounds and recordings that a workspace may keep. No limit by default.',
   ),
   callRetentionDays: optional(
     'CALL_RETENTION_DAYS',

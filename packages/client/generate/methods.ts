@@ -13,6 +13,7 @@ interface Parameter {
 interface Schema {
   $ref?: string;
   oneOf?: Schema[];
+  properties?: object;
   /** What can't stand beside a field. */
   'x-excludes'?: Record<string, string[]>;
 }
@@ -73,7 +74,8 @@ function methodOf(path: string, verb: string, operation: Operation, shared: Para
   const given = names.map((name) => `${name}: string`);
   const key = header('Idempotency-Key');
   if (kind === 'body') given.push(`body${body!.required ? '' : '?'}: ${bodyType(id, body!.content)}`);
-  if (kind === 'files') given.push('files: readonly (File | NamedFile)[]');
+  if (kind === 'files')
+    given.push(hasOneFile(body!.content) ? 'file: File | NamedFile' : 'files: readonly (File | NamedFile)[]');
   if (kind === 'query' || kind === 'listing') {
     const mandatory = named('query').some(({ required }) => required);
     given.push(`query${mandatory ? '' : '?'}: Query<'${id}'>`);
@@ -93,6 +95,10 @@ function methodOf(path: string, verb: string, operation: Operation, shared: Para
     verb: `${LETTERS[verb]}${marks}`,
   };
 }
+
+/** Whether a form takes one part named `file`, and not several named `files`. */
+const hasOneFile = (content: Record<string, { schema: Schema }>) =>
+  'file' in (resolve(content['multipart/form-data']!.schema).properties ?? {});
 
 /** The type of a body, with fields that exclude each other. */
 function bodyType(id: string, content: Record<string, { schema: Schema }>): string {

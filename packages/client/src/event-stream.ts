@@ -97,7 +97,7 @@ export async function* followEvents<Event extends AnyEvent>(
 /** What a caller is told of a stream that stays away. */
 function causeOf(error: unknown): unknown {
   if (error instanceof Disconnected) return error.cause ?? error;
-  return new ConnectionError('The event stream is lost again and again before its last event.', { cause: error });
+  return new ConnectionError('The event stream is lost again and again.', { cause: error });
 }
 
 interface Received<Event> {

@@ -68,7 +68,7 @@ function methodOf(request: AnyRequest, defaults: SendOptions, method: string, ma
       fetch: sending(defaults, options),
       parseAs: 'stream',
     };
-    const body = is('f') ? formOf(input as (File | NamedFile)[]) : input;
+    const body = is('f') ? formOf(input as File | NamedFile | (File | NamedFile)[]) : input;
     if (/[bf]/.test(marks)) return answered(request(method, path, { ...init, body }));
     const asked = (query?: object) => answered(request(method, path, { ...init, params: { query } }));
     return is('l') ? listing(asked, input as object | undefined) : asked(input as object | undefined);
@@ -93,9 +93,11 @@ const headersOf = (named: object): Record<string, unknown> =>
 /** A random key of 128 bits. `randomUUID` is missing where a page came over plain http. */
 const randomKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
-function formOf(files: readonly (File | NamedFile)[]) {
+/** One file is the part `file`, and several are parts `files`. */
+function formOf(files: File | NamedFile | (File | NamedFile)[]) {
   const form = new FormData();
-  for (const file of files) form.append('files', 'content' in file ? file.content : file, file.name);
+  const part = Array.isArray(files) ? 'files' : 'file';
+  for (const file of [files].flat()) form.append(part, 'content' in file ? file.content : file, file.name);
   return form;
 }
 

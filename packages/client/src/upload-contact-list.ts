@@ -89,7 +89,7 @@ async function follow(
   }
   if (last?.metadata && /^(validated|processed)$/.test(last.status)) return last as CheckedUpload;
   if (last) throw new ContactFileError(listId, last);
-  throw new Error('The event stream of the upload ended without an event.');
+  throw new Error('The stream of the upload had no event.');
 }
 
 interface FilePlace {

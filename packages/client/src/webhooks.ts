@@ -34,7 +34,7 @@ async function unwrap(body: string | Uint8Array, headers: HeaderSource, secret: 
   const timestamp = header(headers, 'timestamp');
   const signatures = header(headers, 'signature');
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE_SECONDS))
-    throw new WebhookSignatureError('The webhook-timestamp is more than five minutes from the time here.');
+    throw new WebhookSignatureError('The webhook-timestamp is five minutes or more off.');
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
   const key = await keyOf(secret);
   for (const each of signatures.split(' ')) {

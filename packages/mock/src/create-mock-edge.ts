@@ -54,7 +54,8 @@ export async function createMockEdge(
     const fault = preferred && whyNoAnswer(contract, operation, preferred);
     if (fault) throw faultAt('/headers/Prefer', `must ask for what there is: ${fault}`);
     const wanted = preferred ?? forced.get(operation.id) ?? {};
-    if (operation.body?.types.includes('multipart/form-data')) await readFiles(input.body as AsyncIterable<FilePart>);
+    if (operation.body?.types.includes('multipart/form-data'))
+      await readFiles(input.body as AsyncIterable<FilePart>, operation.id === 'createSound' ? 'file' : 'files');
     if (operation.streams && (wanted.status ?? 200) === 200) {
       const told = streamed(contract, operation, wanted, input.headers['Last-Event-ID']);
       return told.length > 0 ? { status: 200, stream: play(told) } : { status: 204 };
@@ -102,14 +103,14 @@ function streamed(contract: ContractDocument, operation: Operation, { example }:
 }
 
 /** Files are looked at as they are read: a part that is none is refused then, and so is a body without any. */
-async function readFiles(files: AsyncIterable<FilePart>): Promise<void> {
+async function readFiles(files: AsyncIterable<FilePart>, part: 'file' | 'files'): Promise<void> {
   let count = 0;
   for await (const { name, content } of files) {
-    if (name !== 'files') throw faultAt('/body/files', 'must come as parts named files');
+    if (name !== part) throw faultAt(`/body/${part}`, `must come as a part named ${part}`);
     for await (const _ of content);
     count += 1;
   }
-  if (count === 0) throw faultAt('/body/files', 'must hold at least one file');
+  if (count === 0) throw faultAt(`/body/${part}`, 'must hold a file');
 }
 
 /** Files that the contract's server takes and gives are taken and given here. */

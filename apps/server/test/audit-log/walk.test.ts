@@ -12,6 +12,8 @@ import { seedWorkflow } from '../seed/workflow.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { until } from '../until.ts';
 import { bases, formOf } from '../voices/knowledge-bases/documents.ts';
+import { formWith, sounds } from '../voices/sounds/sounds.ts';
+import { toneFile } from '../voices/sounds/wav-files.ts';
 
 /** Operations that are no GET and yet change nothing. */
 const reading = new Set<string>(['previewCampaign', 'searchKnowledgeBase', 'createStreamToken']);
@@ -309,6 +311,14 @@ test('knowledge bases', async () => {
   const removing = walker.DELETE(`${bases}/{kbId}/documents/{docId}`, document);
   await step('deleteKnowledgeBaseDocument', 'document.deleted', removing, idOf);
   await step('deleteKnowledgeBase', 'knowledge_base.deleted', walker.DELETE(`${bases}/{kbId}`, one), idOf);
+});
+
+test('sounds', async () => {
+  const bodySerializer = () => formWith({ 'a.wav': toneFile({ rate: 8000, kind: 'pcm16', seconds: 0.1 }) });
+  const making = walker.POST(sounds, { body: { file: '' }, bodySerializer });
+  const { id: soundId } = await step('createSound', 'sound.created', making, idOf);
+  const removing = walker.DELETE(`${sounds}/{soundId}`, { params: { path: { soundId } } });
+  await step('deleteSound', 'sound.deleted', removing, idOf);
 });
 
 test('exports', async () => {

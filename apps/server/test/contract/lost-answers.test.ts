@@ -11,6 +11,8 @@ import { seedList } from '../seed/list.ts';
 import { seedNumber } from '../seed/workspace.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { formOf } from '../voices/knowledge-bases/documents.ts';
+import { formWith } from '../voices/sounds/sounds.ts';
+import { toneFile } from '../voices/sounds/wav-files.ts';
 
 /** The POSTs that take no Idempotency-Key, and why none of them does harm if it is sent again. */
 const makesNothing = {
@@ -73,6 +75,8 @@ afterAll(async () => {
   await servers[1].stop();
   await servers[0].stop();
 });
+
+const tone = (seconds: number) => toneFile({ rate: 8000, kind: 'pcm16', seconds });
 
 /** A request of each operation that makes something, and what it needs. */
 async function makingsOf({ client, database }: TestServer): Promise<Making[]> {
@@ -168,6 +172,12 @@ async function makingsOf({ client, database }: TestServer): Promise<Making[]> {
       body: formOf({ 'hours.txt': 'We are open.', 'prices.txt': 'It is free.' }),
       other: { body: formOf({ 'hours.txt': 'We are open.', 'prices.txt': 'It is dear.' }) },
     },
+    {
+      operation: 'createSound',
+      path: '/v1/sounds',
+      body: formWith({ 'a.wav': tone(0.1) }),
+      other: { body: formWith({ 'a.wav': tone(0.2) }) },
+    },
     { operation: 'replayWebhookDelivery', path: replays(deliveryId), other: { path: replays(otherDeliveryId) } },
     { ...makes('createAgent', '/v1/agents', { name: 'One', connection }, { name: 'Two' }), ...shown },
     { ...makes('createApiKey', '/v1/api-keys', { name: 'One', permissions: ['*'] }, { name: 'Two' }), ...shown },
@@ -249,7 +259,13 @@ const whatIsMade = {
   ...{ 'campaign.created': 1, 'contact_list.created': 1, 'contact_list.entries_added': 1, 'document.added': 2 },
   ...{ 'erasure.created': 1, 'export.created': 1, 'knowledge_base.created': 1, 'number_pool.created': 1 },
   ...{ 'phone_number.bought': 1, 'phone_number.imported': 2, 'trunk.created': 1, 'upload.created': 1 },
-  ...{ 'webhook.created': 1, 'webhook.secret_rotated': 1, 'webhook_delivery.replayed': 1, 'workflow.created': 1 },
+  ...{
+    'sound.created': 1,
+    'webhook.created': 1,
+    'webhook.secret_rotated': 1,
+    'webhook_delivery.replayed': 1,
+    'workflow.created': 1,
+  },
   ...{ 'workflow_run.started': 1, 'workspace.inbound_secret_rotated': 1 },
 };
 

@@ -4,6 +4,8 @@ import { importFile } from '../audience/contact-lists/contact-files.ts';
 import type { TestServer } from '../server.ts';
 import { until } from '../until.ts';
 import { addFiles, bases } from '../voices/knowledge-bases/documents.ts';
+import { uploadSound } from '../voices/sounds/sounds.ts';
+import { toneFile } from '../voices/sounds/wav-files.ts';
 
 /** What a workspace has: one resource of every kind, by the prefix of its ID, and the number that it calls from. */
 export interface World {
@@ -46,6 +48,8 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
   const connection = { type: 'stream' as const, url: 'wss://agents.invalid/anna' };
   const agent = { name: 'Anna', connection, knowledgeBaseIds: [base.id] };
   note(dataOf(await client.POST('/v1/agents', { body: agent })).agent.id);
+
+  note((await uploadSound(server, 'a.wav', toneFile({ rate: 8000, kind: 'pcm16', seconds: 0.1 }))).id);
 
   const url = 'https://hooks.invalid/calls';
   const webhook = dataOf(await client.POST('/v1/webhooks', { body: { url, eventTypes: ['call.ended'] } }));

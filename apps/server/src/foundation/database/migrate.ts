@@ -26,6 +26,7 @@ import * as trunkGrants from '../../../migrations/0099-trunk-grants.ts';
 import * as numberPeers from '../../../migrations/0100-number-peers.ts';
 import * as learntAddresses from '../../../migrations/0102-learnt-addresses.ts';
 import * as agentConnections from '../../../migrations/0103-agent-connections.ts';
+import * as sounds from '../../../migrations/0104-sounds.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -60,6 +61,7 @@ export const migrations: Record<string, Migration> = {
   '0100-number-peers': numberPeers,
   '0102-learnt-addresses': learntAddresses,
   '0103-agent-connections': agentConnections,
+  '0104-sounds': sounds,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

@@ -30,6 +30,7 @@ const STATUS_OF_CODE: Record<ErrorCode, number> = {
   not_a_member: 409,
   pool_in_use: 409,
   agent_in_use: 409,
+  sound_in_use: 409,
   knowledge_base_not_ready: 409,
   call_not_active: 409,
   call_refused: 409,

@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'kb'
   | 'agent'
   | 'doc'
+  | 'snd'
   | 'key'
   | 'evt'
   | 'whk'

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../../foundation/database/database.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
 
-/** How much a workspace keeps of contact files, documents and recordings, and may keep; in bytes. */
+/** How much a workspace keeps of contact files, documents, sounds and recordings, and may keep; in bytes. */
 export interface Storage {
   used: number;
   /** Infinity where the settings say nothing. */
@@ -23,6 +23,7 @@ export async function readStorage(tx: Tx, workspaceId: string, mostBytes: number
       (select coalesce(sum(bytes_total), 0) from contact_list_uploads
         where workspace_id = ${workspaceId} and file_erased_at is null)
       + (select coalesce(sum(file_size_bytes), 0) from knowledge_base_documents where workspace_id = ${workspaceId})
+      + (select coalesce(sum(size_bytes), 0) from sounds where workspace_id = ${workspaceId})
       + (select coalesce(sum(size_bytes), 0) from call_recordings
         where workspace_id = ${workspaceId} and status in ('recording', 'stored') and size_bytes > 0)
     )::bigint as used`.execute(tx.db);
@@ -38,7 +39,7 @@ export async function lockStorage(tx: Tx, workspaceId: string, mostBytes: number
 
 /** Why no more is kept, for a person. */
 export const storageFull = ({ used, most }: Storage): string =>
-  `This workspace keeps ${used} bytes of contact files, documents and recordings, of ${most} that it may keep. Delete some.`;
+  `This workspace keeps ${used} bytes of contact files, documents, sounds and recordings, of ${most} that it may keep. Delete some.`;
 
 /** Throws `limit_reached` where there is no room for so many bytes more. */
 export function refuseFull(storage: Storage, bytes = 1): void {

@@ -46,7 +46,7 @@ test('a workspace keeps as many bytes of files as it may, and more once some are
   expect(await refused.json()).toMatchObject({
     code: 'payload_too_large',
     error:
-      'This workspace keeps 600 bytes of contact files, documents and recordings, of 1000 that it may keep. Delete some.',
+      'This workspace keeps 600 bytes of contact files, documents, sounds and recordings, of 1000 that it may keep. Delete some.',
   });
   // It says nothing of its length, so it is counted while it comes.
   const body = new Blob([fileOf(500)]).stream();

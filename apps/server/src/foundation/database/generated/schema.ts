@@ -23,6 +23,11 @@ export interface Schema {
     id: string;
     max_concurrent_calls: number;
   };
+  agent_sounds: {
+    workspace_id: string;
+    agent_id: string;
+    sound_id: string;
+  };
   agents: {
     workspace_id: string;
     id: string;
@@ -569,6 +574,14 @@ export interface Schema {
     trunk_id: string | null;
     attempt: Generated<number>;
     agent_end: JSONColumnType<object, string, string> | null;
+  };
+  sounds: {
+    workspace_id: string;
+    id: string;
+    name: string;
+    duration_ms: number;
+    size_bytes: number;
+    created_at: Date;
   };
   test_calls: {
     workspace_id: string;
