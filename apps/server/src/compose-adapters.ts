@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { isUnspecified } from '@trunkline/media';
 import { createSystemResolver } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
@@ -17,7 +18,7 @@ import type { AddressGuard } from './foundation/outbound-http/address-guard.ts';
 import type { Clock } from './foundation/values/clock.ts';
 import { limiter } from './foundation/values/limiter.ts';
 import type { AgentDesk } from './lines/conversation/agent-desk.ts';
-import { startMedia } from './lines/media/media.ts';
+import { type Media, startMedia } from './lines/media/media.ts';
 import { countPackets, registerMediaMetrics } from './lines/media/metrics.ts';
 import type { Carriers } from './lines/telephony/carrier.ts';
 import type { Faults } from './lines/telephony/simulator/faults.ts';
@@ -52,6 +53,7 @@ export interface SipParts {
   agents: AgentDirectory;
   brief: BriefAgent;
   desk: AgentDesk;
+  sound: SoundOfCalls;
   trunkGuard: AddressGuard;
   /** Addresses of name servers, instead of those of the machine. */
   nameServers: readonly string[] | undefined;
@@ -59,6 +61,46 @@ export interface SipParts {
   keys: EncryptionKeys;
   restoreGuard: RestoreGuard;
   registry: Registry;
+}
+
+/** The sound of calls and talks. Its threads start with the first who asks for it. */
+export interface SoundOfCalls {
+  media(): Media;
+  /** By which its sockets are reached from this machine. */
+  address: string;
+  close(): Promise<void>;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** Without SIP its sockets are on loopback alone. */
+export function soundOfCalls({ config, log }: { config: Config; log: Logger }, registry: Registry): SoundOfCalls {
+  const host = config.sipHost ?? LOOPBACK;
+  const none = { networks: [], hosts: [] };
+  let media: Media | undefined;
+  const open = () => {
+    const opened = startMedia({
+      workers: config.mediaWorkers,
+      host,
+      portMin: config.rtpPortMin,
+      portMax: config.rtpPortMax,
+      peerAddresses: config.sipAllowedAddresses ?? none,
+      agentAddresses: config.outboundAllowedAddresses ?? none,
+      onClosed: countPackets(registry),
+      onThreadDied: (error) => log.error({ err: error }, 'a thread of sound died; its calls are hung up'),
+    });
+    registerMediaMetrics(registry, opened.media);
+    measureSlots(registry, 'rtp_ports', opened.ports);
+    return opened.media;
+  };
+  return {
+    media: () => {
+      media ??= open();
+      return media;
+    },
+    address: isUnspecified(host) ? LOOPBACK : host,
+    close: async () => media?.stop(),
+  };
 }
 
 /** What tests put in place of the simulated provider's own. */
@@ -106,25 +148,13 @@ async function openSip({
   registry,
   brief,
   desk,
+  sound,
   host,
 }: SipParts & { host: string }) {
   // Before anything that would be left running.
   const tls = await tlsOf(config);
   const recorder = await openRecordingFiles(path.join(config.dataDir, 'recordings'));
-  const none = { networks: [], hosts: [] };
   const secrets = createSecrets(...keys);
-  const { media, ports } = startMedia({
-    workers: config.mediaWorkers,
-    host,
-    portMin: config.rtpPortMin,
-    portMax: config.rtpPortMax,
-    peerAddresses: config.sipAllowedAddresses ?? none,
-    agentAddresses: config.outboundAllowedAddresses ?? none,
-    onClosed: countPackets(registry),
-    onThreadDied: (error) => log.error({ err: error }, 'a thread of sound died; its calls are hung up'),
-  });
-  registerMediaMetrics(registry, media);
-  measureSlots(registry, 'rtp_ports', ports);
   const turns = limiter(TRUNK_NAMES_AT_ONCE);
   measureSlots(registry, 'trunk_name_lookups', turns);
   return openSipGateway({
@@ -142,7 +172,7 @@ async function openSip({
     clock,
     log,
     secret: createHmac('sha256', keys[0]).update('names of SIP calls').digest('hex'),
-    media,
+    media: sound.media(),
     store: postgresCallStore(database, restoreGuard),
     recorder,
     trunkGuard,

@@ -5,6 +5,7 @@ import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
 import { countConversions } from './dialing/campaigns/count-conversions.ts';
 import { retryMachine } from './dialing/campaigns/retry-machine.ts';
 import type { AgentRequest, ServedCall } from './lines/conversation/agent-request.ts';
+import { Talks } from './voices/talks/take-talks.ts';
 
 type Acts = {
   [Type in AgentRequest['type']]: (
@@ -23,6 +24,14 @@ export function callResultsOf({ database, clock }: Parts, services: Services, en
   };
 }
 
+/** The talks with agents that this process holds. */
+export function openTalks({ database, clock, log, config, publicUrl }: Parts, services: Services): Talks {
+  const { secrets, callAgents: agents, sound } = services;
+  const { media, address: mediaAddress } = sound;
+  const { corsOrigins = [] } = config;
+  return new Talks({ database, clock, log, secrets, agents, media, mediaAddress, publicUrl, corsOrigins });
+}
+
 /** Has done what the agents that the server speaks for ask for in their calls. */
 export function serveAgents(parts: Parts, services: Services, engine: Engine): void {
   const results = callResultsOf(parts, services, engine);
@@ -31,5 +40,5 @@ export function serveAgents(parts: Parts, services: Services, engine: Engine): v
       await recordCallResult(results, workspaceId, roomId, result, undefined);
     },
   };
-  services.desk.open((call, request) => acts[request.type](call, request));
+  services.desk.open((call, request) => acts[request.type](call, request as never));
 }

@@ -17,6 +17,7 @@ import { testCallOperations } from './dialing/test-calls/operations.ts';
 import { workflowOperations } from './dialing/workflows/operations.ts';
 import { runOperations } from './dialing/workflows/run-operations.ts';
 import type { Handlers } from './foundation/http/handler.ts';
+import { takesUpgrades } from './foundation/http/listen.ts';
 import { numberPoolOperations } from './lines/number-pools/operations.ts';
 import { phoneNumberOperations } from './lines/phone-numbers/operations.ts';
 import { trunkOperations } from './lines/trunks/operations.ts';
@@ -32,6 +33,7 @@ import { exportOperations } from './records/exports/operations.ts';
 import { agentOperations } from './voices/agents/operations.ts';
 import { knowledgeBaseOperations } from './voices/knowledge-bases/operations.ts';
 import { soundOperations } from './voices/sounds/operations.ts';
+import { talkOperations } from './voices/talks/operations.ts';
 
 /** Each operation of the contract, with what it works with. */
 export function handlersOf(parts: Parts, services: Services, features: Features, engine: Engine): Handlers {
@@ -80,6 +82,7 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
     }),
     ...apiKeyOperations({ database, clock, secrets, streamTokens: services.streamTokens }),
     ...auditLogOperations(database),
+    ...talkOperations({ database, clock, secrets, publicUrl: parts.publicUrl, takesTalks: takesUpgrades }),
     ...agentOperations({ database, clock, secrets, guard, inTestSlot, onOpened: resumeBraked }),
     ...webhookOperations({ ...webhooks, inTestSlot }),
   };

@@ -1,5 +1,12 @@
 import type { Logger } from 'pino';
-import { openAgents, openCarriers, openObjects, openWitnesses, type SimulatorOverrides } from './compose-adapters.ts';
+import {
+  openAgents,
+  openCarriers,
+  openObjects,
+  openWitnesses,
+  type SimulatorOverrides,
+  soundOfCalls,
+} from './compose-adapters.ts';
 import type { Config } from './config.ts';
 import { waitingCalls } from './dialing/call-intents/waiting-calls.ts';
 import { createAgentBriefing } from './dialing/calls/brief-agent.ts';
@@ -111,10 +118,12 @@ export async function openServices(parts: Parts) {
   });
   database.onDoubt(restoreGuard.doubt);
   const desk = new AgentDesk();
+  const sound = soundOfCalls(parts, registry);
   const sip = {
     ...{ config, database, clock, log, lease, registry, trunkGuard, nameServers, keys, restoreGuard },
     agents: callAgents,
     desk,
+    sound,
     brief: createAgentBriefing({ database, calls, tokens: callTokens, apiUrl: parts.publicUrl }),
   };
   const carriers = overrides.carriers ?? (await openCarriers(sip, overrides));
@@ -144,6 +153,7 @@ export async function openServices(parts: Parts) {
     callTokens,
     calls,
     desk,
+    sound,
     jobs: await openJobs({ connection: database.connection, log, registry, asleep: quiet.add(anyJob) }),
     lease,
   };

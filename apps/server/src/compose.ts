@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { Router } from 'express';
 import { acceptFile, beginFile } from './audience/contact-lists/accept-file.ts';
 import { startContactListWork } from './audience/contact-lists/background.ts';
-import { serveAgents } from './compose-agents.ts';
+import { openTalks, serveAgents } from './compose-agents.ts';
 import { createEngine, type Engine, type Loop, startEngine } from './compose-engine.ts';
 import { type Features, featuresOf } from './compose-features.ts';
 import { handlersOf } from './compose-operations.ts';
@@ -24,12 +24,16 @@ import { startExportWork } from './records/exports/background.ts';
 import { startRetention } from './records/retention.ts';
 import { startKnowledgeBaseWork } from './voices/knowledge-bases/background.ts';
 import { startSoundWork } from './voices/sounds/erase-sounds.ts';
+import { talkPage } from './voices/talks/page-router.ts';
+import type { Talks } from './voices/talks/take-talks.ts';
 
 /** A server put together: its HTTP side, and its loops, which `start` starts and `stop` ends with their leases given back. */
 export interface Composition {
   services: Services;
   features: Features;
   engine: Engine;
+  /** Who talks to agents over WebSockets. */
+  talks: Talks;
   /** Its HTTP side. What only works in the background is served by nobody, and needs none. */
   createApp(): Promise<RequestListener>;
   start(): Promise<void>;
@@ -44,10 +48,11 @@ export async function compose(parts: Parts): Promise<Composition> {
   const features = featuresOf(parts, services);
   const engine = createEngine(parts, services, features);
   serveAgents(parts, services, engine);
+  const talks = openTalks(parts, services);
   const { objects, gateways, keyRing, lease, jobs, notifications, outbound } = services;
   const providers = [...new Set(gateways.values())];
 
-  const outside: { path: string; router: Router }[] = [];
+  const outside: { path: string; router: Router }[] = [{ path: '/', router: talkPage() }];
   if ('grantOf' in objects) {
     const { contactLists } = features;
     const judge = {
@@ -63,6 +68,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     services,
     features,
     engine,
+    talks,
     createApp: () =>
       createApp({
         contract: loadContract(),
@@ -115,6 +121,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       loops.push(...startRetention(parts));
     },
     stop: async (requestsEnded) => {
+      talks.close();
       await Promise.all([...loops.map((loop) => loop.close()), jobs.quit(), requestsEnded]);
       // The witness is told of calls and words until then.
       await services.restoreGuard.close();
@@ -122,7 +129,7 @@ export async function compose(parts: Parts): Promise<Composition> {
         .release()
         .catch((error) => log.warn({ err: error }, 'the lease could not be given back; it runs out'));
       const ends = [jobs.close(), notifications.close(), keyRing.close(), outbound.close()];
-      await Promise.all([...providers.map((provider) => provider.stop()), ...ends]);
+      await Promise.all([...providers.map((provider) => provider.stop()), ...ends, services.sound.close()]);
     },
   };
 }

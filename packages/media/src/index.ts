@@ -17,4 +17,5 @@ export { Resampler } from './resample.ts';
 export { type RtpPacket, readRtp, writeRtpHeader } from './rtp.ts';
 export { type PortShares, RtpPorts } from './rtp-ports.ts';
 export { type ServeMediaOptions, serveMedia } from './serve-media.ts';
+export { isDigit } from './telephone-event.ts';
 export type { EndOf, OpenVoices, Speech, Voice, Voices } from './voice.ts';

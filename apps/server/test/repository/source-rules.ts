@@ -40,7 +40,7 @@ const layers = [
     'agents',
     'webhooks',
   ],
-  ['number-pools'],
+  ['number-pools', 'talks'],
   ['calls'],
   ['campaigns', 'workflows', 'test-calls'],
   ['batches', 'call-intents'],

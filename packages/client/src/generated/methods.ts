@@ -281,17 +281,8 @@ export interface AgentsMethods {
   delete(agentId: string, options?: RequestOptions): Answer<'deleteAgent'>;
   /** Try to reach an agent. `POST /v1/agents/{agentId}/test` */
   test(agentId: string, options?: RequestOptions): Answer<'testAgent'>;
-}
-
-export interface SoundsMethods {
-  /** List sounds. `GET /v1/sounds` */
-  list(query?: Query<'listSounds'>, options?: RequestOptions): Listing<'listSounds'>;
-  /** Upload a sound. `POST /v1/sounds` */
-  create(file: File | NamedFile, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createSound'>;
-  /** Read a sound. `GET /v1/sounds/{soundId}` */
-  get(soundId: string, options?: RequestOptions): Answer<'getSound'>;
-  /** Delete a sound. `DELETE /v1/sounds/{soundId}` */
-  delete(soundId: string, options?: RequestOptions): Answer<'deleteSound'>;
+  /** Talk to an agent without a carrier. `POST /v1/agents/{agentId}/talk` */
+  talkTo(agentId: string, body: Body<'talkToAgent'>, options?: RequestOptions): Answer<'talkToAgent'>;
 }
 
 export interface WebhooksMethods {
@@ -352,7 +343,6 @@ export interface Methods {
   workflows: WorkflowsMethods;
   workflowRuns: WorkflowRunsMethods;
   agents: AgentsMethods;
-  sounds: SoundsMethods;
   webhooks: WebhooksMethods;
   batches: BatchesMethods;
 }
@@ -395,9 +385,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   workflowRuns:
     '+ listRuns:Gl getRun:G* streamRunEvents:Gs*/events cancelRun:P*/cancel',
   agents:
-    '+ ! P*/test',
-  sounds:
-    '+ Gl create:Pfk G* D*',
+    '+ ! P*/test talkTo:Pb*/talk',
   webhooks:
     '+ ! Pk*/rotate-secret P*/test Gl*/deliveries replayDelivery:Pk*/deliveries*/replay',
   batches:

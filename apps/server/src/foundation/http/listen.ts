@@ -1,14 +1,27 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { ServiceError } from '../values/service-error.ts';
 import { errorAnswer } from './errors.ts';
 import { Exchange, write } from './exchange.ts';
 import { answerUnreadable } from './unreadable.ts';
 
+/** Who takes requests for another protocol (RFC 9110, section 7.8), such as WebSockets. */
+export interface UpgradeTaker {
+  wants(request: IncomingMessage): boolean;
+  take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+/** Whether this Node can tell the requests for another protocol that are wanted from those that are not. */
+export const takesUpgrades = major > 24 || (major === 24 && minor >= 9) || (major === 22 && minor >= 21);
+
 /** A listening port, whose requests go to what `serve` was given last. */
 export interface Listening {
   port: number;
   serve(listener: RequestListener): void;
+  /** Hands on the requests for another protocol that somebody wants; all others are served as if they asked for none. */
+  upgrade(taker: UpgradeTaker): void;
   /** Takes no new connection, and resolves when every request has its answer, or was cut off after `withinMs`. */
   close(withinMs: number): Promise<void>;
 }
@@ -48,11 +61,15 @@ const serverOptions = {
  */
 export async function listen(port: number, host: string, stillMs = STILL_MS): Promise<Listening> {
   let listener: RequestListener = answerStarting;
-  const server = createServer(serverOptions, (request, response) => {
+  let taker: UpgradeTaker | undefined;
+  const shouldUpgradeCallback = (request: IncomingMessage) => taker?.wants(request) ?? false;
+  const server = createServer({ ...serverOptions, shouldUpgradeCallback }, (request, response) => {
     if (request.headers.host === undefined && request.httpVersion === '1.1') answerWithoutHost(request, response);
     else listener(request, response);
   });
   server.setTimeout(stillMs);
+  // Without the callback Node would hand on all of them, those of clients too that only offer HTTP/2.
+  if (takesUpgrades) server.on('upgrade', (request, socket, head) => taker?.take(request, socket, head));
   // What else is expected than to go on (RFC 9110, section 10.1.1) may be left unheeded; Node would refuse it, barely.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => listener(request, response));
   server.on('clientError', answerUnreadable);
@@ -66,6 +83,9 @@ export async function listen(port: number, host: string, stillMs = STILL_MS): Pr
     port: (server.address() as AddressInfo).port,
     serve: (next) => {
       listener = next;
+    },
+    upgrade: (next) => {
+      taker = next;
     },
     close: (withinMs) => close(server, withinMs),
   };

@@ -15,8 +15,8 @@ export interface Briefing {
   /** What it is told beside them. */
   told: object | undefined;
   far: 'callee' | 'caller';
-  /** E.164; the caller's is absent if it is withheld. */
-  numbers: { from: string | undefined; to: string };
+  /** E.164; the caller's is absent if it is withheld, and both in a talk. */
+  numbers: { from: string | undefined; to: string | undefined };
 }
 
 /** An agent that takes calls over a stream. */
@@ -68,7 +68,7 @@ function parametersOf({ numbers, variables = {}, told = {}, far }: Briefing): Re
   const { from, to } = numbers;
   const direction = far === 'callee' ? 'outbound' : 'inbound';
   // Under these names bridges of Twilio, and Pipecat's, look for them; a column of the contact is the user's own word.
-  const said = { direction, to, to_number: to, ...(from && { from, from_number: from }) };
+  const said = { direction, ...(to && { to, to_number: to }), ...(from && { from, from_number: from }) };
   return { ...said, ...texts(variables), trunkline: JSON.stringify(told) };
 }
 

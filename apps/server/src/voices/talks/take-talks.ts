@@ -1,0 +1,183 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Database } from '../../foundation/database/database.ts';
+import { takeIdempotencyKey } from '../../foundation/database/idempotency-keys.ts';
+import type { Secrets } from '../../foundation/database/secrets.ts';
+import type { Clock } from '../../foundation/values/clock.ts';
+import { newUuid } from '../../foundation/values/ids.ts';
+import { Shares } from '../../foundation/values/limiter.ts';
+import type { AgentRequest } from '../../lines/conversation/agent-request.ts';
+import { Conversation } from '../../lines/conversation/conversation.ts';
+import { systemTimers } from '../../lines/conversation/placement.ts';
+import { voiceOf } from '../../lines/conversation/voice-of.ts';
+import type { Media } from '../../lines/media/media.ts';
+import type { Agent, AgentDirectory } from '../agents/directory.ts';
+import { TalkLeg } from './talk-leg.ts';
+import { openTalk, type Talk } from './talk-token.ts';
+
+/** What talks are taken with. */
+export interface TakingDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  secrets: Secrets;
+  agents: AgentDirectory;
+  /** The media of this process, opened with the first talk if it has none. */
+  media: () => Media;
+  /** By which the media threads are reached from this machine. */
+  mediaAddress: string;
+  /** Where clients reach this server, and whose pages may talk beside its own. */
+  publicUrl: string;
+  corsOrigins: readonly string[];
+}
+
+/** Where talks are opened, behind it the token. */
+export const TALK_PATH = '/talk/';
+/** Of one process at once; a workspace alone has half of them. */
+const MOST_TALKS = 40;
+const LONGEST_SECONDS = 900;
+/** The longest message: two seconds of sound. */
+const MAX_MESSAGE = 64_000;
+const NOBODY_RUNG = 'Nothing comes of it in a talk: nobody is at the other end.';
+
+/** The talks that a process holds. */
+export class Talks {
+  readonly #deps: TakingDeps;
+  readonly #server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE });
+  readonly #rooms = new Shares(MOST_TALKS);
+  readonly #held = new Map<Conversation, WebSocket>();
+  #isClosed = false;
+
+  constructor(deps: TakingDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether a request asks for a WebSocket that opens a talk. */
+  readonly wants = ({ url, headers }: IncomingMessage): boolean =>
+    url?.startsWith(TALK_PATH) === true && headers.upgrade?.toLowerCase() === 'websocket';
+
+  /** Takes such a request, or refuses it with a status that says why. */
+  readonly take = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    socket.on('error', () => {});
+    const talk = openTalk(this.#deps.secrets, request.url!.slice(TALK_PATH.length));
+    if (!this.#isOwnOrigin(request)) return refuse(socket, '403 Forbidden', 'Pages of other origins may not talk.');
+    if (!talk || talk.expires <= this.#deps.clock.now().getTime())
+      return refuse(socket, '404 Not Found', 'This talk is over, or was never there: ask for another one.');
+    if (this.#isClosed || !this.#rooms.take(talk.workspaceId))
+      return refuse(socket, '503 Service Unavailable', 'As many talks are up as there may be.');
+    const leave = () => this.#rooms.giveBack(talk.workspaceId);
+    const refused = await this.#refusal(talk);
+    if (refused) {
+      leave();
+      return refuse(socket, ...refused);
+    }
+    socket.once('close', leave);
+    this.#server.handleUpgrade(request, socket, head, (opened) => this.#begin(talk, opened));
+  };
+
+  /** A page of another origin has no business here, even with the URL of a talk. Programs that are no browsers name none. */
+  #isOwnOrigin({ headers }: IncomingMessage): boolean {
+    const { origin, host } = headers;
+    const { publicUrl, corsOrigins } = this.#deps;
+    if (origin === undefined || corsOrigins.includes(origin)) return true;
+    return [host, hostOf(publicUrl)].includes(hostOf(origin));
+  }
+
+  /** Whether it can't be had any more: it opens once. */
+  async #refusal(talk: Talk): Promise<[status: string, text: string] | undefined> {
+    const { database, clock } = this.#deps;
+    const own = newUuid();
+    try {
+      const taken = await database.inWorkspace(talk.workspaceId, (tx) =>
+        takeIdempotencyKey(tx, {
+          ...{ operation: 'talk', key: talk.id, request: {}, resourceId: own },
+          now: clock.now(),
+        }),
+      );
+      return taken === own ? undefined : ['410 Gone', 'This talk was opened before: ask for another one.'];
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'a talk could not be opened');
+      return ['503 Service Unavailable', 'The talk can not be opened now.'];
+    }
+  }
+
+  async #begin(talk: Talk, socket: WebSocket): Promise<void> {
+    const { agents, log } = this.#deps;
+    socket.on('error', () => {});
+    const agent = await agents.resolve(talk.agentId, talk.workspaceId).catch((error) => {
+      log.warn({ err: error }, 'the agent of a talk could not be looked up');
+      return undefined;
+    });
+    if (this.#isClosed || !agent?.connection) return socket.close(1011, 'The agent is not there.');
+    const conversation = this.#converse(talk, agent, socket);
+    this.#held.set(conversation, socket);
+    await conversation.begin();
+  }
+
+  #converse(talk: Talk, agent: Agent, socket: WebSocket): Conversation {
+    const { clock, log, media, mediaAddress } = this.#deps;
+    const { workspaceId, agentId, variables } = talk;
+    const call = { workspaceId, roomId: talk.id };
+    let leg!: TalkLeg;
+    return new Conversation(
+      {
+        ...{ clock, log, media: media(), timers: systemTimers },
+        recorder: { pathOf: () => '', finish: async () => {} },
+        serve: async (_call, request) => {
+          const answer = pretended[request.type](request as never);
+          leg.say({ event: 'request', request, answer });
+          return answer;
+        },
+        emit: (event) => {
+          if (event.type === 'ended') leg.over(event);
+        },
+        onOver: (conversation) => this.#held.delete(conversation),
+      },
+      {
+        ...call,
+        voice: voiceOf(agent.connection, {
+          ...{ ...call, agentId, variables, told: { agentId, talk: true }, far: 'caller' },
+          numbers: { from: undefined, to: undefined },
+        }),
+        maxCallSeconds: Math.min(LONGEST_SECONDS, agent.maxCallSeconds ?? LONGEST_SECONDS),
+        recording: false,
+      },
+      (tell) => {
+        leg = new TalkLeg(socket, mediaAddress, tell);
+        return leg;
+      },
+    );
+  }
+
+  /** Ends all, and takes no more. */
+  close(): void {
+    this.#isClosed = true;
+    for (const [conversation, socket] of this.#held) {
+      conversation.end();
+      socket.close(1001, 'The server stops.');
+    }
+  }
+}
+
+/** What comes of what an agent asks for, where it would be about a person. */
+const pretended: { [Type in AgentRequest['type']]: (request: Extract<AgentRequest, { type: Type }>) => unknown } = {
+  record_result: () => NOBODY_RUNG,
+};
+
+function hostOf(origin: string): string | undefined {
+  try {
+    return new URL(origin).host;
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(socket: Duplex, status: string, text: string): void {
+  const body = `${text}\n`;
+  const headers = ['Connection: close', 'Content-Type: text/plain; charset=utf-8'];
+  socket.end(
+    `HTTP/1.1 ${status}\r\n${headers.join('\r\n')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { pcmToUlaw, Resampler } from '@trunkline/media';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { addresses } from '../../../src/config-values.ts';
+import { fromId } from '../../../src/foundation/values/ids.ts';
+import { type Agent, startAgent } from '../../lines/media/agent.ts';
+import { msOf, tone } from '../../lines/media/tone.ts';
+import { startTestServer, type TestServer } from '../../server.ts';
+import { until } from '../../until.ts';
+
+let server: TestServer;
+let agent: Agent;
+let agentId: string;
+beforeAll(async () => {
+  server = await startTestServer({ config: { outboundAllowedAddresses: addresses('127.0.0.1') } });
+  agent = await startAgent();
+  const connection = { type: 'stream' as const, url: 'wss://agents.example.com/' };
+  const made = await server.client.POST('/v1/agents', { body: { name: 'Anna', connection } });
+  agentId = made.data!.data.agent.id;
+  const row = { connection_url: agent.url };
+  await server.database.inEngine(({ db }) =>
+    db.updateTable('agents').set(row).where('id', '=', fromId(agentId)).execute(),
+  );
+});
+afterAll(async () => {
+  await server.stop();
+  await agent.stop();
+});
+
+async function urlOfTalk(variables: Record<string, string> = {}): Promise<string> {
+  const made = await server.client.POST('/v1/agents/{agentId}/talk', {
+    params: { path: { agentId } },
+    body: { variables },
+  });
+  return made.data!.data.url.replace(/^ws:\/\/[^/]+/, server.url.replace(/^http/, 'ws'));
+}
+
+/** A browser: what it was told, and what it heard. */
+async function browse(url: string, origin?: string) {
+  const socket = new WebSocket(url, { ...(origin !== undefined && { origin }) });
+  const told: { event: string; [field: string]: unknown }[] = [];
+  const heard: Buffer[] = [];
+  socket.on('message', (data: Buffer, isBinary: boolean) => {
+    if (isBinary) heard.push(data);
+    else told.push(JSON.parse(String(data)));
+  });
+  await once(socket, 'open');
+  const ulaw = () => {
+    const pcm = Buffer.concat(heard);
+    const samples = Float32Array.from({ length: pcm.length >> 1 }, (_, at) => pcm.readInt16LE(2 * at));
+    return Buffer.from(
+      Uint8Array.from(new Resampler(16_000, 8000).push(samples), (each) => pcmToUlaw(Math.round(each))),
+    );
+  };
+  return { socket, told, ulaw };
+}
+
+/** What a server answers to a browser that it doesn't let in. */
+const refusalOf = async (url: string, origin?: string): Promise<number> => {
+  const socket = new WebSocket(url, { ...(origin !== undefined && { origin }) });
+  socket.on('error', () => {});
+  const [, response] = await once(socket, 'unexpected-response');
+  response.destroy();
+  return response.statusCode;
+};
+
+/** A tone of 16 kHz PCM, sent as a browser does: 20 ms at a time. */
+async function play(socket: WebSocket, hertz: number, ms: number): Promise<void> {
+  for (let at = 0; at < ms; at += 20) {
+    const pcm = Buffer.alloc(640);
+    for (let sample = 0; sample < 320; sample += 1)
+      pcm.writeInt16LE(Math.round(8000 * Math.sin((2 * Math.PI * hertz * (at * 16 + sample)) / 16_000)), 2 * sample);
+    socket.send(pcm);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test('a browser talks to an agent as a caller does: it is heard, hears it, presses keys and hangs up', async () => {
+  const { socket, told, ulaw } = await browse(await urlOfTalk({ first_name: 'Ada' }), server.url);
+  await until(() => agent.of('start').length > 0);
+  const { customParameters } = agent.of('start')[0]!.start!;
+  expect(customParameters).toMatchObject({ direction: 'inbound', first_name: 'Ada' });
+  expect(JSON.parse(customParameters['trunkline']!)).toMatchObject({ agentId, talk: true });
+  expect(told[0]).toEqual({ event: 'answered' });
+  agent.say(tone(600, 8000));
+  await play(socket, 400, 600);
+  socket.send(JSON.stringify({ event: 'digit', digit: '5' }));
+  await until(() => msOf(400, agent.sound()) >= 400 && msOf(600, ulaw()) >= 700 && agent.digits() === '5');
+  agent.connections.at(-1)!.close(1000);
+  await until(() => socket.readyState === WebSocket.CLOSED);
+  expect(told.at(-1)).toMatchObject({ event: 'ended', outcome: 'answered', endedBy: 'agent' });
+  const calls = await server.client.GET('/v1/calls');
+  expect(calls.data!.items).toEqual([]);
+});
+
+test('a talk opens once, on pages of the server alone, and for a minute', async () => {
+  const url = await urlOfTalk();
+  expect(await refusalOf(url, 'https://elsewhere.example')).toBe(403);
+  const { socket } = await browse(url);
+  expect(await refusalOf(url)).toBe(410);
+  socket.close();
+  expect(await refusalOf(`${url}x`)).toBe(404);
+});
+
+test('an agent that is not there is told, and a browser that leaves ends its part', async () => {
+  const before = agent.connections.length;
+  const { socket } = await browse(await urlOfTalk());
+  await until(() => agent.connections.length > before);
+  socket.send(JSON.stringify({ event: 'hang_up' }));
+  await until(() => agent.connections.at(-1)!.readyState === WebSocket.CLOSED);
+  const gone = (
+    await server.client.POST('/v1/agents', {
+      body: { name: 'Gone', connection: { type: 'stream', url: 'wss://agents.invalid/' } },
+    })
+  ).data!.data.agent.id;
+  const made = await server.client.POST('/v1/agents/{agentId}/talk', { params: { path: { agentId: gone } }, body: {} });
+  const { told, socket: other } = await browse(
+    made.data!.data.url.replace(/^ws:\/\/[^/]+/, server.url.replace(/^http/, 'ws')),
+  );
+  await until(() => other.readyState === WebSocket.CLOSED);
+  expect(told).toEqual([expect.objectContaining({ event: 'ended', outcome: 'agent_error', endedBy: 'error' })]);
+});
+
+test('more variables than a URL can bear are refused, and another workspace has no such agent', async () => {
+  const params = { path: { agentId } };
+  const variables = { story: 'a'.repeat(4096) };
+  const long = await server.client.POST('/v1/agents/{agentId}/talk', { params, body: { variables } });
+  expect(long.error).toMatchObject({ code: 'invalid_request', details: [{ path: '/body/variables' }] });
+});
+
+test('the page is served with what it loads, and may load nothing from elsewhere', async () => {
+  const page = await fetch(`${server.url}/talk`);
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+  const text = await page.text();
+  for (const [, file] of text.matchAll(/(?:href|src)="([^"]+)"/g))
+    expect((await fetch(server.url + file)).status).toBe(200);
+  expect((await fetch(`${server.url}/talk/sound.js`)).headers.get('content-type')).toContain('javascript');
+});
+
+test('a client that offers HTTP/2, or another protocol, is served as if it did not', async () => {
+  const { port, hostname } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  socket.write('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n');
+  const [answer] = await once(socket, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+  socket.destroy();
+});
