@@ -42,6 +42,7 @@ const makesNothing = {
   previewCampaign: 'only reads',
   searchKnowledgeBase: 'only reads',
   testAgent: 'is a try, which may be made as often as one likes',
+  talkToAgent: 'is a URL of which nothing is kept, and which opens once',
   testWebhook: 'is a try, which may be made as often as one likes',
 };
 

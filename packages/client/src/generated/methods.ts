@@ -285,6 +285,17 @@ export interface AgentsMethods {
   talkTo(agentId: string, body: Body<'talkToAgent'>, options?: RequestOptions): Answer<'talkToAgent'>;
 }
 
+export interface SoundsMethods {
+  /** List sounds. `GET /v1/sounds` */
+  list(query?: Query<'listSounds'>, options?: RequestOptions): Listing<'listSounds'>;
+  /** Upload a sound. `POST /v1/sounds` */
+  create(file: File | NamedFile, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createSound'>;
+  /** Read a sound. `GET /v1/sounds/{soundId}` */
+  get(soundId: string, options?: RequestOptions): Answer<'getSound'>;
+  /** Delete a sound. `DELETE /v1/sounds/{soundId}` */
+  delete(soundId: string, options?: RequestOptions): Answer<'deleteSound'>;
+}
+
 export interface WebhooksMethods {
   /** List webhook endpoints. `GET /v1/webhooks` */
   list(query?: Query<'listWebhooks'>, options?: RequestOptions): Listing<'listWebhooks'>;
@@ -343,6 +354,7 @@ export interface Methods {
   workflows: WorkflowsMethods;
   workflowRuns: WorkflowRunsMethods;
   agents: AgentsMethods;
+  sounds: SoundsMethods;
   webhooks: WebhooksMethods;
   batches: BatchesMethods;
 }
@@ -386,6 +398,8 @@ export const methods: { [Group in keyof Methods]: string } = {
     '+ listRuns:Gl getRun:G* streamRunEvents:Gs*/events cancelRun:P*/cancel',
   agents:
     '+ ! P*/test talkTo:Pb*/talk',
+  sounds:
+    '+ Gl create:Pfk G* D*',
   webhooks:
     '+ ! Pk*/rotate-secret P*/test Gl*/deliveries replayDelivery:Pk*/deliveries*/replay',
   batches:

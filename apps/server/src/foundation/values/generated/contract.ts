@@ -2165,6 +2165,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sounds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sounds
+         * @description The sounds of the workspace, newest first unless asked otherwise.
+         */
+        get: operations["listSounds"];
+        put?: never;
+        /**
+         * Upload a sound
+         * @description Takes one WAV file of at most five minutes: PCM of 8, 16, 24 or 32 bits, float, µ-law or A-law, mono or stereo, at 8, 11.025, 12, 16, 22.05, 24, 32, 44.1 or 48 kHz. It is turned into what telephones carry while it comes: one channel of µ-law at 8 kHz. A file that is something else than it says, or breaks off, is refused.
+         */
+        post: operations["createSound"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sounds/{soundId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Sound ID.
+                 * @example snd_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                soundId: components["schemas"]["SoundId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a sound
+         * @description One sound, with a URL that downloads what callees hear of it.
+         */
+        get: operations["getSound"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a sound
+         * @description Deletes a sound that no agent plays. Its file goes soon after.
+         */
+        delete: operations["deleteSound"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agentId}/talk": {
         parameters: {
             query?: never;
@@ -2895,7 +2949,7 @@ export interface components {
          * @example not_found
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "call_not_active" | "call_refused" | "limit_reached" | "changed_meanwhile" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
+        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "sound_in_use" | "call_not_active" | "call_refused" | "limit_reached" | "changed_meanwhile" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
         /** @description One fault, and where it is. */
         ErrorDetail: {
             /** @description JSON pointer to the fault, beginning with `/body`, `/query`, `/path` or `/headers`. */
@@ -7528,6 +7582,93 @@ export interface components {
              */
             success: true;
             data: components["schemas"]["AgentTest"];
+        };
+        /**
+         * @description Sound ID.
+         * @example snd_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        SoundId: string;
+        /** @description A sound that agents play, as callees hear it. */
+        Sound: {
+            id: components["schemas"]["SoundId"];
+            /**
+             * @description Name that the file was sent under.
+             * @example greeting.wav
+             */
+            name: string;
+            /**
+             * @description Its length in milliseconds.
+             * @example 4200
+             */
+            durationMs: number;
+            /**
+             * @description Size of what is kept of it.
+             * @example 33658
+             */
+            sizeBytes: number;
+            /**
+             * Format: uri
+             * @description Downloads it as a WAV file of µ-law, without a key, for an hour from now. Only where one sound is read or made.
+             * @example https://calls.example.com/objects/sounds/01932f3c-8a7e-7bd0-a1b2-c3d4e5f60718.wav
+             */
+            url?: string;
+            createdAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of sounds. */
+        SoundPage: {
+            /** @description The sounds of this page. */
+            items: components["schemas"]["Sound"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of sounds, in the envelope. */
+        SoundPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["SoundPage"];
+        };
+        /** @description The file, as a part of `multipart/form-data`. */
+        CreateSound: {
+            /**
+             * Format: binary
+             * @description A WAV file of at most five minutes and 150 MB. It bears its file name, which becomes the sound's.
+             */
+            file: string;
+        };
+        /** @description A sound, in the envelope. */
+        SoundAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["Sound"];
+        };
+        /** @description The sound is gone. */
+        SoundDeleted: {
+            id: components["schemas"]["SoundId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description The sound is gone; in the envelope. */
+        SoundDeletedAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["SoundDeleted"];
         };
         /** @description What the agent is told. */
         TalkToAgent: {
@@ -14427,6 +14568,223 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listSounds: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["PageParameter"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchTextParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sounds. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SoundPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSound: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The file, as a part named `file`. */
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["CreateSound"];
+            };
+        };
+        responses: {
+            /** @description The sound is there. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SoundAnswer"];
+                };
+            };
+            /** @description A header is not as the contract says, or the file is no sound that is taken. `details` names what is wrong with it. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The workspace has 1,000 sounds, or keeps as many bytes of files as the server lets it. Or the Idempotency-Key is taken. Nothing was made. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The sound is longer than five minutes, or its file larger than 150 MB. Nothing was made. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not `multipart/form-data`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSound: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Sound ID.
+                 * @example snd_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                soundId: components["schemas"]["SoundId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sound. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SoundAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSound: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Sound ID.
+                 * @example snd_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                soundId: components["schemas"]["SoundId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sound is gone. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SoundDeletedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description An agent plays the sound. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     talkToAgent: {
         parameters: {
             query?: never;
@@ -14460,6 +14818,9 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
