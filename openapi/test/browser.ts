@@ -48,11 +48,11 @@ export interface Page {
   told(): { errors: string[]; asked: string[] };
 }
 
-/** Starts a browser without a window. */
-export async function startBrowser() {
+/** Starts a browser without a window. @param more options of Chromium */
+export async function startBrowser(more: readonly string[] = []) {
   const folder = mkdtempSync(path.join(tmpdir(), 'trunkline-chromium-'));
   const options = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars'];
-  const child = spawn('chromium', [...options, `--user-data-dir=${folder}`, '--remote-debugging-port=0'], {
+  const child = spawn('chromium', [...options, ...more, `--user-data-dir=${folder}`, '--remote-debugging-port=0'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const socket = new WebSocket(await addressOf(createInterface({ input: child.stderr })));

@@ -18,7 +18,7 @@ function note(text, who = '') {
 async function ask(path, body) {
   const response = await fetch(path, {
     method: body ? 'POST' : 'GET',
-    headers: { Authorization: `Bearer ${key.value}`, ...(body && { 'Content-Type': 'application/json' }) },
+    headers: { 'X-API-Key': key.value, ...(body && { 'Content-Type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   });
   const answer = await response.json();
