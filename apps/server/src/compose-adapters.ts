@@ -18,6 +18,7 @@ import type { AddressGuard } from './foundation/outbound-http/address-guard.ts';
 import type { Clock } from './foundation/values/clock.ts';
 import { limiter } from './foundation/values/limiter.ts';
 import type { AgentDesk } from './lines/conversation/agent-desk.ts';
+import type { FillTemplates } from './lines/conversation/stream-agent.ts';
 import { type Media, startMedia } from './lines/media/media.ts';
 import { countPackets, registerMediaMetrics } from './lines/media/metrics.ts';
 import type { Carriers } from './lines/telephony/carrier.ts';
@@ -52,6 +53,7 @@ export interface SipParts {
   lease: Lease;
   agents: AgentDirectory;
   brief: BriefAgent;
+  fill: FillTemplates;
   desk: AgentDesk;
   sound: SoundOfCalls;
   trunkGuard: AddressGuard;
@@ -147,6 +149,7 @@ async function openSip({
   restoreGuard,
   registry,
   brief,
+  fill,
   desk,
   sound,
   host,
@@ -179,6 +182,7 @@ async function openSip({
     trunkNames: { resolver: createSystemResolver(nameServers && { servers: nameServers }), turns },
     resolveAgent: agents.resolve,
     brief,
+    fill,
     serve: desk.serve,
     granted: grantedAddresses(database),
     inbound: inboundTrunks({ database, secrets, log }),

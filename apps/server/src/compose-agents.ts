@@ -1,9 +1,11 @@
 import type { Engine } from './compose-engine.ts';
 import type { Parts, Services } from './compose-services.ts';
 import { type CallResultDeps, recordCallResult } from './dialing/calls/record-call-result.ts';
+import { toolUser } from './dialing/calls/use-tool.ts';
 import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
 import { countConversions } from './dialing/campaigns/count-conversions.ts';
 import { retryMachine } from './dialing/campaigns/retry-machine.ts';
+import { fillWhatIs } from './dialing/workflows/definitions/fill-template.ts';
 import type { AgentRequest, ServedCall } from './lines/conversation/agent-request.ts';
 import { Talks } from './voices/talks/take-talks.ts';
 
@@ -27,18 +29,21 @@ export function callResultsOf({ database, clock }: Parts, services: Services, en
 /** The talks with agents that this process holds. */
 export function openTalks({ database, clock, log, config, publicUrl }: Parts, services: Services): Talks {
   const { secrets, callAgents: agents, sound } = services;
+  const fill = fillWhatIs;
   const { media, address: mediaAddress } = sound;
   const { corsOrigins = [] } = config;
-  return new Talks({ database, clock, log, secrets, agents, media, mediaAddress, publicUrl, corsOrigins });
+  return new Talks({ database, clock, log, secrets, agents, fill, media, mediaAddress, publicUrl, corsOrigins });
 }
 
 /** Has done what the agents that the server speaks for ask for in their calls. */
 export function serveAgents(parts: Parts, services: Services, engine: Engine): void {
   const results = callResultsOf(parts, services, engine);
+  const useTool = toolUser({ results, agents: services.callAgents, log: parts.log });
   const acts: Acts = {
     record_result: async ({ workspaceId, roomId }, { result }) => {
       await recordCallResult(results, workspaceId, roomId, result, undefined);
     },
+    use_tool: (call, { name, args }) => useTool(call, name, args),
   };
   services.desk.open((call, request) => acts[request.type](call, request as never));
 }

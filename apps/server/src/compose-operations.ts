@@ -14,6 +14,7 @@ import { campaignOperations } from './dialing/campaigns/operations.ts';
 import { campaignCallDetails } from './dialing/campaigns/own-calls.ts';
 import { resumeBraked } from './dialing/campaigns/resume-braked.ts';
 import { testCallOperations } from './dialing/test-calls/operations.ts';
+import { parseTemplates } from './dialing/workflows/definitions/parse-template.ts';
 import { workflowOperations } from './dialing/workflows/operations.ts';
 import { runOperations } from './dialing/workflows/run-operations.ts';
 import type { Handlers } from './foundation/http/handler.ts';
@@ -83,7 +84,10 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
     ...apiKeyOperations({ database, clock, secrets, streamTokens: services.streamTokens }),
     ...auditLogOperations(database),
     ...talkOperations({ database, clock, secrets, publicUrl: parts.publicUrl, takesTalks: takesUpgrades }),
-    ...agentOperations({ database, clock, secrets, guard, inTestSlot, onOpened: resumeBraked }),
+    ...agentOperations({
+      ...{ database, clock, secrets, guard, inTestSlot, onOpened: resumeBraked },
+      templateFault: (text) => parseTemplates(text).fault,
+    }),
     ...webhookOperations({ ...webhooks, inTestSlot }),
   };
 }

@@ -14,6 +14,7 @@ import type { CallOwner } from './dialing/calls/call-owner.ts';
 import { createCallTokens } from './dialing/calls/call-tokens.ts';
 import { callStore } from './dialing/calls/store.ts';
 import { campaignCallDetails } from './dialing/campaigns/own-calls.ts';
+import { fillWhatIs } from './dialing/workflows/definitions/fill-template.ts';
 import type { Database } from './foundation/database/database.ts';
 import { openLease } from './foundation/database/lease.ts';
 import { registerLeaseMetrics } from './foundation/database/metrics.ts';
@@ -124,6 +125,7 @@ export async function openServices(parts: Parts) {
     agents: callAgents,
     desk,
     sound,
+    fill: fillWhatIs,
     brief: createAgentBriefing({ database, calls, tokens: callTokens, apiUrl: parts.publicUrl }),
   };
   const carriers = overrides.carriers ?? (await openCarriers(sip, overrides));

@@ -6,7 +6,7 @@ import { createSecrets, type EncryptionKeys, type Secrets } from '../foundation/
 import { passwordPlace } from '../lines/trunks/trunk.ts';
 import { secretPlace as webhookSecretPlace } from '../platform/webhooks/webhook.ts';
 import { inboundSecretPlace } from '../platform/workspace/inbound-secret.ts';
-import { secretPlace as agentSecretPlace, headersPlace } from '../voices/agents/agent.ts';
+import { secretPlace as agentSecretPlace, apiKeyPlace, headersPlace } from '../voices/agents/agent-row.ts';
 
 const AT_ONCE = 500;
 
@@ -31,6 +31,7 @@ export const secretColumns: readonly SecretColumn[] = [
   { table: 'trunks', column: 'password', placeOf: passwordPlace },
   { table: 'agents', column: 'secret', placeOf: ({ workspace_id, id }) => agentSecretPlace(workspace_id, id) },
   { table: 'agents', column: 'connection_headers', placeOf: ({ workspace_id, id }) => headersPlace(workspace_id, id) },
+  { table: 'agents', column: 'api_key', placeOf: ({ workspace_id, id }) => apiKeyPlace(workspace_id, id) },
   { table: 'webhooks', column: 'secret', placeOf: ({ workspace_id, id }) => webhookSecretPlace(workspace_id, id) },
   {
     table: 'webhooks',

@@ -5760,6 +5760,11 @@ export interface components {
              * @example Yes, the 24th suits me.
              */
             text: string;
+            /**
+             * @description Whether it was cut short: `text` is what was heard of it.
+             * @example true
+             */
+            interrupted?: boolean;
         };
         /** @description What one side said, or what was done in between. */
         CallTurnInput: {
@@ -5776,6 +5781,11 @@ export interface components {
              * @example Yes, the 24th suits me.
              */
             text: string;
+            /**
+             * @description Whether it was cut short: `text` is what was heard of it.
+             * @example true
+             */
+            interrupted?: boolean;
         };
         /** @description What was said, turn by turn. At most 2,000 turns, and 1 MiB as JSON. Only where one call is read. */
         CallTranscript: components["schemas"]["CallTurn"][];
@@ -5800,6 +5810,11 @@ export interface components {
             cost?: components["schemas"]["CallCost"];
             transcript?: components["schemas"]["CallTranscript"];
             data?: components["schemas"]["CallData"];
+            /**
+             * @description Whether `data` is what `resultSchema` of the agent asks for. Absent if it asks for nothing.
+             * @example true
+             */
+            dataComplete?: boolean;
             /** @description When the result was last recorded. */
             recordedAt: components["schemas"]["Timestamp"];
         };
@@ -7943,8 +7958,58 @@ export interface components {
             connectTimeoutSeconds: components["schemas"]["AgentConnectTimeoutSeconds"];
             reconnect: components["schemas"]["AgentReconnect"];
         };
+        /**
+         * @description What the model speaks. `openai_realtime` is OpenAI's Realtime API, which Azure, xAI and some servers of one's own speak too.
+         * @example openai_realtime
+         */
+        AgentProtocol: "openai_realtime" | (string & Record<never, never>);
+        /**
+         * @description What the model speaks. `openai_realtime` is OpenAI's Realtime API, which Azure, xAI and some servers of one's own speak too.
+         * @example openai_realtime
+         * @enum {string}
+         */
+        AgentProtocolInput: "openai_realtime";
+        /**
+         * Format: uri
+         * @description Where the model is: a `wss://` URL. Without one it is the vendor's own. An address inside the server's own network, and plain `ws://`, are refused unless the server's settings allow the host.
+         * @example wss://api.openai.com/v1/realtime
+         */
+        AgentModelUrl: string;
+        /**
+         * @description The model, as its vendor names it.
+         * @example gpt-realtime-2
+         */
+        AgentModel: string;
+        /**
+         * @description The voice, as the vendor names it. Without one it is the model's own.
+         * @example marin
+         */
+        AgentVoice: string;
+        /**
+         * @description The language that is spoken, by ISO 639-1. It helps to write down what the person says.
+         * @example en
+         */
+        AgentLanguage: string;
+        /** @description A speech model, which this server itself connects to while the phone rings. */
+        AgentRealtimeConnection: {
+            /**
+             * @description A speech model.
+             * @constant
+             */
+            type: "realtime";
+            protocol: components["schemas"]["AgentProtocol"];
+            url: components["schemas"]["AgentModelUrl"];
+            model: components["schemas"]["AgentModel"];
+            /**
+             * @description Whether it has a key; the key itself is not shown.
+             * @example true
+             */
+            hasApiKey: boolean;
+            voice?: components["schemas"]["AgentVoice"];
+            language?: components["schemas"]["AgentLanguage"];
+        };
         /** @description Who speaks on the agent's calls. `type` says which shape it has. */
-        AgentConnection: components["schemas"]["AgentStreamConnection"];
+        AgentConnection: components["schemas"]["AgentStreamConnection"] | components["schemas"]["AgentRealtimeConnection"] | never;
         /**
          * @description The most calls that the agent takes at once, over all campaigns, batches, runs and arriving calls. No more people are called than it can talk to.
          * @example 50
@@ -7972,6 +8037,38 @@ export interface components {
          * @example false
          */
         AgentRecording: boolean;
+        /**
+         * @description What a speech model is told to do, with `{{variables}}` of whom it talks to. Their values are marked as data for it. Filters are those of workflows, such as `{{first_name | default: "there"}}`; a variable that a call doesn't have is left out. For agents with a `realtime` connection, which need them.
+         * @example You call for Dr. Hill's practice. Remind {{first_name}} of the appointment on {{day}}, and ask whether it suits.
+         */
+        AgentInstructions: string;
+        /**
+         * @description The words that a speech model begins with, with `{{variables}}`. Without them it finds its own. For agents with a `realtime` connection.
+         * @example Hello {{first_name}}, this is the practice of Dr. Hill.
+         */
+        AgentFirstMessage: string;
+        /**
+         * @description Whether a speech model greets, or waits for the person to speak. For agents with a `realtime` connection.
+         * @example true
+         */
+        AgentSpeaksFirst: boolean;
+        /**
+         * @description What a speech model is to find out, as JSON Schema of an object: `type`, `properties`, `required`, `items`, `enum`, `const`, `anyOf`, `description`, and bounds of numbers, lengths and counts; 16 KiB at most. The model is to give such an object before the call ends, or is asked for it within ten seconds afterwards. It stands in the call's `result.data`, and `result.dataComplete` says whether it came. For agents with a `realtime` connection.
+         * @example {
+         *       "type": "object",
+         *       "required": [
+         *         "confirmed"
+         *       ],
+         *       "properties": {
+         *         "confirmed": {
+         *           "type": "boolean"
+         *         }
+         *       }
+         *     }
+         */
+        AgentResultSchema: {
+            [key: string]: unknown;
+        };
         /** @description Nobody is called for this agent: in three calls in a row it failed and was never heard. What calls with it is paused as `agent_failing`, and what rang was cancelled; callers who arrive are still tried. A test that reaches it opens it again, and so does the resume of a campaign. */
         AgentFailing: {
             /** @description Since when. */
@@ -7989,6 +8086,10 @@ export interface components {
             silenceSeconds?: components["schemas"]["AgentSilenceSeconds"];
             knowledgeBaseIds: components["schemas"]["AgentKnowledgeBaseIds"];
             recording: components["schemas"]["AgentRecording"];
+            instructions?: components["schemas"]["AgentInstructions"];
+            firstMessage?: components["schemas"]["AgentFirstMessage"];
+            speaksFirst?: components["schemas"]["AgentSpeaksFirst"];
+            resultSchema?: components["schemas"]["AgentResultSchema"];
             /** @description Why nobody is called for it. Absent unless it fails. */
             failing?: components["schemas"]["AgentFailing"];
             /** @description When the agent was created. */
@@ -8048,8 +8149,27 @@ export interface components {
             /** @default false */
             reconnect?: components["schemas"]["AgentReconnect"];
         };
+        /**
+         * @description What opens the model. It is kept encrypted, never shown again, and goes only to the address that it was given with. A server of one's own may need none.
+         * @example sk-example-key
+         */
+        AgentApiKey: string;
+        /** @description A speech model, which this server itself connects to while the phone rings. */
+        CreateAgentRealtimeConnection: {
+            /**
+             * @description A speech model.
+             * @constant
+             */
+            type: "realtime";
+            protocol: components["schemas"]["AgentProtocolInput"];
+            url?: components["schemas"]["AgentModelUrl"];
+            model: components["schemas"]["AgentModel"];
+            apiKey?: components["schemas"]["AgentApiKey"];
+            voice?: components["schemas"]["AgentVoice"];
+            language?: components["schemas"]["AgentLanguage"];
+        };
         /** @description Who speaks on the agent's calls. `type` says which shape it has. */
-        CreateAgentConnection: components["schemas"]["CreateAgentStreamConnection"];
+        CreateAgentConnection: components["schemas"]["CreateAgentStreamConnection"] | components["schemas"]["CreateAgentRealtimeConnection"];
         /** @description A new agent. */
         CreateAgent: {
             name: components["schemas"]["AgentName"];
@@ -8063,6 +8183,10 @@ export interface components {
             knowledgeBaseIds?: components["schemas"]["AgentKnowledgeBaseIds"];
             /** @default false */
             recording?: components["schemas"]["AgentRecording"];
+            instructions?: components["schemas"]["AgentInstructions"];
+            firstMessage?: components["schemas"]["AgentFirstMessage"];
+            speaksFirst?: components["schemas"]["AgentSpeaksFirst"];
+            resultSchema?: components["schemas"]["AgentResultSchema"];
         };
         /** @description An agent, and the secret that signs its connections. Keep it now; it is never shown again. */
         AgentCreatedAnswer: {
@@ -8103,7 +8227,7 @@ export interface components {
                 deleted: true;
             };
         };
-        /** @description What to change of the connection. A field that is left out stays as it is; `headers` takes the place of all. With a `url` of another scheme, host or port, `secret` must be given too, and `headers` if there are any. */
+        /** @description What to change of the connection. A field that is left out stays as it is; `headers` takes the place of all. With a `url` of another scheme, host or port, what is secret must be given again: `secret`, and `headers` if there are any, or `apiKey`. A field that connections of the agent's `type` don't have is refused. */
         UpdateAgentConnection: {
             url?: components["schemas"]["AgentStreamUrl"];
             headers?: components["schemas"]["AgentHeaders"];
@@ -8111,6 +8235,12 @@ export interface components {
             connectAt?: components["schemas"]["AgentConnectAtInput"];
             connectTimeoutSeconds?: components["schemas"]["AgentConnectTimeoutSeconds"];
             reconnect?: components["schemas"]["AgentReconnect"];
+            model?: components["schemas"]["AgentModel"];
+            apiKey?: components["schemas"]["AgentApiKey"];
+            /** @description The voice. `null` makes it the model's own. */
+            voice?: components["schemas"]["AgentVoice"] | null;
+            /** @description The language that is spoken. `null` leaves it open. */
+            language?: components["schemas"]["AgentLanguage"] | null;
         };
         /** @description What to change. A field that is left out stays as it is. */
         UpdateAgent: {
@@ -8123,6 +8253,12 @@ export interface components {
             silenceSeconds?: components["schemas"]["AgentSilenceSeconds"];
             knowledgeBaseIds?: components["schemas"]["AgentKnowledgeBaseIds"];
             recording?: components["schemas"]["AgentRecording"];
+            instructions?: components["schemas"]["AgentInstructions"];
+            /** @description The words that a speech model begins with. `null` takes them away. */
+            firstMessage?: components["schemas"]["AgentFirstMessage"] | null;
+            speaksFirst?: components["schemas"]["AgentSpeaksFirst"];
+            /** @description What a speech model is to find out. `null` takes it away. */
+            resultSchema?: components["schemas"]["AgentResultSchema"] | null;
         };
         /**
          * @description `ok`, or what is in the way, by the words of a call's `agentEnd`: `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out`, `rejected` (an HTTP status instead of a WebSocket, or a model that refused its session), `limit_reached` (the model's rate or quota); `hung_up`, `crashed` or `too_large` if the agent took the connection and did not keep it.

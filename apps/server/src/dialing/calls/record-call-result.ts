@@ -12,7 +12,9 @@ import type { CallStore } from './store.ts';
 import { keepTranscript, readWithTranscript, refuseLongTranscript } from './transcripts.ts';
 import type { WithdrawCallsTo } from './withdraw-calls.ts';
 
-type RecordCallResult = components['schemas']['RecordCallResult'];
+/** What is recorded: of the server's own agents also whether it is all that was asked for. */
+type RecordCallResult = components['schemas']['RecordCallResult'] &
+  Pick<components['schemas']['CallResult'], 'dataComplete'>;
 
 /** What recording a result works with. */
 export interface CallResultDeps {

@@ -4,6 +4,16 @@ import type { StreamConnection } from '../telephony/agent-connection.ts';
 import type { Sound, VoiceEnd } from './sound.ts';
 import type { Voice } from './voice.ts';
 
+/**
+ * Fills in the templates of a text, those without a value with nothing.
+ * @param encode what is done to each filled-in value
+ */
+export type FillTemplates = (
+  text: string,
+  variables: Record<string, unknown>,
+  encode: (value: string) => string,
+) => string;
+
 /** What an agent is told of its call. */
 export interface Briefing {
   agentId: string;
@@ -17,6 +27,8 @@ export interface Briefing {
   far: 'callee' | 'caller';
   /** E.164; the caller's is absent if it is withheld, and both in a talk. */
   numbers: { from: string | undefined; to: string | undefined };
+  /** For agents whose words are kept here. */
+  fill: FillTemplates;
 }
 
 /** An agent that takes calls over a stream. */

@@ -1,4 +1,5 @@
 import type { AgentConnection } from '../telephony/agent-connection.ts';
+import { RealtimeAgent } from './realtime-agent.ts';
 import { type Briefing, StreamAgent } from './stream-agent.ts';
 import type { Voice } from './voice.ts';
 
@@ -9,8 +10,9 @@ const kinds: {
   ) => Voice;
 } = {
   stream: (connection, briefing) => new StreamAgent(connection, briefing),
+  realtime: (connection, briefing) => new RealtimeAgent(connection, briefing),
 };
 
 /** The voice of an agent in a call. @returns nothing if it has no connection */
 export const voiceOf = (connection: AgentConnection | undefined, briefing: Briefing): Voice | undefined =>
-  connection && kinds[connection.type](connection, briefing);
+  connection && kinds[connection.type](connection as never, briefing);

@@ -1,5 +1,7 @@
+import type { RealtimeAsk } from '../media/realtime/realtime-voice.ts';
+
 /** Who speaks on an agent's calls, as the contract's `AgentConnection` with its secrets. `type` says which shape it has. */
-export type AgentConnection = StreamConnection;
+export type AgentConnection = StreamConnection | RealtimeConnection;
 
 /** A process of one's own, which calls reach over a WebSocket. */
 export interface StreamConnection {
@@ -15,4 +17,10 @@ export interface StreamConnection {
   reconnect: boolean;
   /** Without a sound of it for so long, since the answer or the callee's last words, the call is over; 30 without it. */
   silenceSeconds?: number;
+}
+
+/** A speech model, and what it is to do; its texts have templates still. */
+export interface RealtimeConnection extends Omit<RealtimeAsk, 'silenceMs' | 'accountSid'> {
+  type: 'realtime';
+  silenceSeconds: number;
 }

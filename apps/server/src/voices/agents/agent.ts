@@ -1,35 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import type { Row } from '../../foundation/database/schema.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
-import type { AgentEndReason } from '../../lines/media/agent-end.ts';
 import type { AgentConnection } from '../../lines/telephony/agent-connection.ts';
+import { type AgentRow, apiKeyPlace, headersPlace, type KeptAgent, secretPlace } from './agent-row.ts';
 import type { Agent } from './directory.ts';
-
-/** An agent with the knowledge bases that are attached to it, in the order in which they were given. */
-export type AgentRow = Row<'agents'> & {
-  knowledge_base_ids: string[];
-  /** Since when nobody is called for it, as JSON has times, and why. */
-  failing: { since: string; reason: AgentEndReason } | null;
-};
+import { openRealtime, presentRealtime } from './realtime.ts';
 
 /** A new secret: 32 random bytes. */
 export const newSecret = (): string => `ags_${randomBytes(32).toString('base64url')}`;
 
-/** What an agent's secret is encrypted for. */
-/** Where an agent's secret stands, for `Secrets`; and its headers. */
-export const secretPlace = (workspaceId: string, id: string) => `agents.secret ${workspaceId} ${id}`;
-export const headersPlace = (workspaceId: string, id: string) => `agents.connection_headers ${workspaceId} ${id}`;
+/** What is secret of a connection. */
+interface Secret {
+  headers?: Record<string, string> | undefined;
+  secret?: string | undefined;
+  apiKey?: string | undefined;
+}
 
 /** The columns that hold what is secret of a connection, of those that are given. */
-export const sealed = (
-  secrets: Secrets,
-  workspaceId: string,
-  id: string,
-  { headers, secret }: { headers?: Record<string, string> | undefined; secret?: string | undefined },
-) => ({
+export const sealed = (secrets: Secrets, workspaceId: string, id: string, { headers, secret, apiKey }: Secret) => ({
   ...(secret !== undefined && { secret: secrets.encrypt(secret, secretPlace(workspaceId, id)) }),
+  ...(apiKey !== undefined && { api_key: secrets.encrypt(apiKey, apiKeyPlace(workspaceId, id)) }),
   ...(headers !== undefined && {
     connection_headers: secrets.encrypt(JSON.stringify(headers), headersPlace(workspaceId, id)),
     header_names: Object.keys(headers),
@@ -49,7 +40,7 @@ const presentStream = (row: AgentRow): components['schemas']['AgentStreamConnect
 export const presentAgent = (row: AgentRow): components['schemas']['Agent'] => ({
   id: toId('agent', row.id),
   name: row.name,
-  connection: presentStream(row),
+  ...(row.connection_type === 'realtime' ? presentRealtime(row) : { connection: presentStream(row) }),
   ...(row.max_concurrent_calls !== null && { maxConcurrentCalls: row.max_concurrent_calls }),
   ...(row.max_call_seconds !== null && { maxCallSeconds: row.max_call_seconds }),
   knowledgeBaseIds: row.knowledge_base_ids.map((id) => toId('kb', id)),
@@ -61,7 +52,8 @@ export const presentAgent = (row: AgentRow): components['schemas']['Agent'] => (
 });
 
 /** How an agent is reached, its secrets decrypted. */
-export function openConnection(row: Row<'agents'>, secrets: Secrets): AgentConnection {
+export function openConnection(row: KeptAgent, secrets: Secrets): AgentConnection {
+  if (row.connection_type === 'realtime') return openRealtime(row, secrets);
   const { workspace_id: workspaceId, id } = row;
   const headers =
     row.connection_headers === null

@@ -1,7 +1,9 @@
 import { GIVE_AGAIN, isSameOrigin } from '../../foundation/outbound-http/same-origin.ts';
 import { type HostGuard, urlFault } from '../../foundation/outbound-http/url-fault.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import { type ErrorDetail, refuse, ServiceError } from '../../foundation/values/service-error.ts';
-import type { AgentRow } from './agent.ts';
+import type { AgentRow } from './agent-row.ts';
+import { personaFields } from './realtime.ts';
 
 /** Headers that the handshake, or the server, writes itself. */
 const ours = /^(host|connection|upgrade|content-length|transfer-encoding|te|trailer|sec-websocket-.*|x-trunkline-.*)$/i;
@@ -30,17 +32,35 @@ export function checkConnection(
 }
 
 /**
- * Throws `invalid_request` if a change of the URL would take the headers or the secret to another origin.
+ * Throws `invalid_request` if a change of the URL would take what is secret to another origin.
  * @param change the body's `connection`
  */
 export function checkMove(
   before: AgentRow,
-  { url, headers, secret }: { url?: string; headers?: Record<string, string>; secret?: string },
+  { url, headers, secret, apiKey }: components['schemas']['UpdateAgentConnection'],
 ): void {
   if (url === undefined || isSameOrigin(url, before.connection_url!)) return;
-  const faults: ErrorDetail[] = [];
-  if (headers === undefined && before.header_names.length > 0)
-    faults.push({ path: '/body/connection/headers', message: GIVE_AGAIN });
-  if (secret === undefined) faults.push({ path: '/body/connection/secret', message: GIVE_AGAIN });
-  refuse(faults);
+  const isModel = before.connection_type === 'realtime';
+  const given = { apiKey, headers, secret };
+  const had = { apiKey: before.api_key !== null, headers: before.header_names.length > 0, secret: !isModel };
+  const lost = (['apiKey', 'headers', 'secret'] as const).filter((name) => had[name] && given[name] === undefined);
+  refuse(lost.map((name) => ({ path: `/body/connection/${name}`, message: GIVE_AGAIN })));
+}
+
+const ofStreams = ['headers', 'secret', 'connectAt', 'connectTimeoutSeconds', 'reconnect'] as const;
+const ofModels = ['model', 'apiKey', 'voice', 'language'] as const;
+
+/** Throws `invalid_request` for fields that agents of this type don't have. */
+export function checkKind(
+  type: AgentRow['connection_type'],
+  body: { [Name in (typeof personaFields)[number]]?: unknown } & Pick<
+    components['schemas']['UpdateAgent'],
+    'connection'
+  >,
+): void {
+  const { connection = {} } = body;
+  const foreign = type === 'realtime' ? ofStreams : ofModels;
+  const faults = foreign.filter((name) => connection[name] !== undefined).map((name) => `connection/${name}`);
+  if (type !== 'realtime') faults.push(...personaFields.filter((name) => body[name] !== undefined));
+  refuse(faults.map((name) => ({ path: `/body/${name}`, message: `is not for an agent with a ${type} connection` })));
 }

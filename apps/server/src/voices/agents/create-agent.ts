@@ -6,23 +6,28 @@ import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
-import { type AgentRow, newSecret, sealed } from './agent.ts';
+import { newSecret, sealed } from './agent.ts';
+import type { AgentRow } from './agent-row.ts';
 import { attachKnowledgeBases } from './attach-knowledge-bases.ts';
-import { checkConnection } from './check-connection.ts';
+import { checkConnection, checkKind } from './check-connection.ts';
+import { checkKey } from './check-key.ts';
 import type { AgentDeps } from './deps.ts';
+import { changedTerms, checkModelUrl, modelConnection, vendorUrl } from './realtime.ts';
 import { findAgent } from './store.ts';
 
 /**
- * Makes an agent. Throws `invalid_request` for a connection that the settings don't allow, `not_found` for a knowledge
+ * Makes an agent. Throws `invalid_request` for a connection that the settings don't allow, a model's key that is refused, and
+ * words that are no templates, `not_found` for a knowledge
  * base that isn't there, `knowledge_base_not_ready` and `idempotency_key_reused`.
  */
 export async function createAgent(
-  { database, clock, secrets, guard }: AgentDeps,
+  deps: AgentDeps,
   workspaceId: string,
   body: components['schemas']['CreateAgent'],
   auditOf: AuditOf,
   { idempotencyKey, apiKeyId }: Asked,
 ): Promise<Made<{ row: AgentRow; secret: string }>> {
+  const { database, clock, secrets } = deps;
   const {
     name,
     connection,
@@ -32,9 +37,9 @@ export async function createAgent(
     knowledgeBaseIds = [],
     recording,
   } = body;
-  checkConnection(guard, connection);
+  const { url, columns } = await ownColumns(deps, workspaceId, body);
   const [id, now] = [newUuid(), clock.now()];
-  const { headers = {}, secret = newSecret() } = connection;
+  const { headers, secret = newSecret(), apiKey } = secretsOf(connection);
   const operation = 'createAgent';
   const named = idempotencyKey
     ? { operation, key: idempotencyKey, request: body, resourceId: id, now, secrets, onlyFor: apiKeyId }
@@ -46,13 +51,11 @@ export async function createAgent(
         workspace_id: workspaceId,
         id,
         name,
-        connection_url: connection.url,
         header_names: [],
         secret: '',
-        ...sealed(secrets, workspaceId, id, { headers, secret }),
-        connect_at: connection.connectAt ?? 'answered',
-        connect_timeout_seconds: connection.connectTimeoutSeconds ?? 2,
-        reconnect: connection.reconnect ?? false,
+        ...sealed(secrets, workspaceId, id, { headers, secret, apiKey }),
+        connection_url: url,
+        ...columns,
         max_concurrent_calls: maxConcurrentCalls ?? null,
         max_call_seconds: maxCallSeconds ?? null,
         silence_seconds: silenceSeconds ?? 30,
@@ -75,3 +78,35 @@ export async function createAgent(
     ),
   );
 }
+
+/** What is kept of a connection, by its type: once its model has been asked whether the key is good. */
+async function ownColumns(deps: AgentDeps, workspaceId: string, body: components['schemas']['CreateAgent']) {
+  const { connection, silenceSeconds = 30 } = body;
+  if (connection.type === 'stream') return streamColumns(deps, connection, body);
+  const { url = vendorUrl(connection.protocol), apiKey } = connection;
+  checkModelUrl(deps.guard, url);
+  const terms = changedTerms(undefined, connection, body, deps.templateFault);
+  await checkKey(deps, workspaceId, modelConnection({ terms, url, apiKey, hasBases: false, silenceSeconds }));
+  const columns = {
+    connection_type: connection.type,
+    connection: JSON.stringify(terms),
+    ...({ connect_at: 'ringing', connect_timeout_seconds: 2, reconnect: true } as const),
+  };
+  return { url, columns };
+}
+
+function streamColumns(
+  { guard }: AgentDeps,
+  connection: Extract<Connection, { type: 'stream' }>,
+  { instructions, firstMessage, speaksFirst, resultSchema }: components['schemas']['CreateAgent'],
+) {
+  checkKind('stream', { instructions, firstMessage, speaksFirst, resultSchema });
+  checkConnection(guard, connection);
+  const { url, connectAt = 'answered', connectTimeoutSeconds = 2, reconnect = false } = connection;
+  return { url, columns: { connect_at: connectAt, connect_timeout_seconds: connectTimeoutSeconds, reconnect } };
+}
+
+type Connection = components['schemas']['CreateAgentConnection'];
+
+const secretsOf = (connection: Connection): { headers?: Record<string, string>; secret?: string; apiKey?: string } =>
+  connection;

@@ -1,7 +1,10 @@
 import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
+import type { InTestSlot } from '../../foundation/outbound-http/test-slots.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
+
+import type { TemplateFault } from './realtime.ts';
 
 /** What agents need. */
 export interface AgentDeps {
@@ -9,6 +12,8 @@ export interface AgentDeps {
   clock: Clock;
   secrets: Secrets;
   guard: AddressGuard;
+  inTestSlot: InTestSlot;
+  templateFault: TemplateFault;
   /** Has those go on that wait for an agent which failed, in the transaction that opens it. */
   onOpened: (tx: WorkspaceTx, agentId: string, now: Date) => Promise<void>;
 }

@@ -4,7 +4,8 @@ import type { Database } from '../../foundation/database/database.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
 import { coalesce } from '../../foundation/values/coalesce.ts';
 import { fromId, isAgentId } from '../../foundation/values/ids.ts';
-import { type AgentRow, openAgent } from './agent.ts';
+import { openAgent } from './agent.ts';
+import type { AgentRow } from './agent-row.ts';
 import type { Agent, AgentDirectory } from './directory.ts';
 import { findAgent, withKnowledgeBases } from './store.ts';
 

@@ -1,6 +1,5 @@
 import { listed } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
-import type { InTestSlot } from '../../foundation/outbound-http/test-slots.ts';
 import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
@@ -15,7 +14,7 @@ import { testAgent } from './test-agent.ts';
 import { updateAgent } from './update-agent.ts';
 
 /** The operations of the tag "Agents". */
-export function agentOperations(deps: AgentDeps & { inTestSlot: InTestSlot }) {
+export function agentOperations(deps: AgentDeps) {
   const { database } = deps;
   return {
     listAgents: async ({ query }, { workspaceId }) =>

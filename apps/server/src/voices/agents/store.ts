@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
 import type { Edited } from '../../foundation/values/edition.ts';
-import type { AgentRow } from './agent.ts';
+import type { AgentRow } from './agent-row.ts';
 
 /** The columns of an agent, `a`. */
 export const withKnowledgeBases = sql<AgentRow>`a.*, array(

@@ -14,6 +14,7 @@ import { openConnection } from './agent.ts';
 import { openFailing } from './agent-health.ts';
 import type { AgentDeps } from './deps.ts';
 import { findAgent } from './store.ts';
+import { type TriedModel, tryModel } from './try-model.ts';
 
 type AgentTest = components['schemas']['AgentTest'];
 
@@ -59,11 +60,9 @@ export const agentAsker =
     });
 
 /** The same for what is known of a connection, with nothing written. */
-export function tryAgent(
-  guard: AddressGuard,
-  workspaceId: string,
-  { url, headers, secret, connectTimeoutSeconds }: ConnectionOfAgent,
-): Promise<AgentTest> {
+export function tryAgent(guard: AddressGuard, workspaceId: string, connection: ConnectionOfAgent): Promise<AgentTest> {
+  if (connection.type === 'realtime') return tryModel(guard, workspaceId, connection, LISTEN_MS).then(told);
+  const { url, headers, secret, connectTimeoutSeconds } = connection;
   return listenTo(guard, {
     ...{ url, headers, secret },
     connectTimeoutMs: connectTimeoutSeconds * 1000,
@@ -87,12 +86,7 @@ async function listenTo(guard: AddressGuard, connection: AgentConnection): Promi
   const from = performance.now();
   const connected = await stream.connect();
   const durationMs = Math.round(performance.now() - from);
-  if (!connected.connected) {
-    const { reason, statusCode } = connected;
-    if (reason === 'call_ended') throw new Error('A test ended before its agent was connected.');
-    const message = failureTexts[reason](connected);
-    return { reachable: false, reason, message, ...(statusCode !== undefined && { statusCode }), durationMs };
-  }
+  if (!connected.connected) return told({ connected, durationMs, heard: 'silent' });
   stream.start();
   const speaking = setInterval(() => stream.hear(silence), 20);
   const listening = setTimeout(() => tell('silent'), LISTEN_MS);
@@ -100,8 +94,21 @@ async function listenTo(guard: AddressGuard, connection: AgentConnection): Promi
   clearInterval(speaking);
   clearTimeout(listening);
   stream.close();
+  return told({ connected, durationMs, heard });
+}
+
+const endsToTell = ['hung_up', 'too_large', 'limit_reached'] as const;
+
+/** What came of a try, in the contract's words. */
+function told({ connected, durationMs, heard }: TriedModel): AgentTest {
+  if (!connected.connected) {
+    const { reason, statusCode } = connected;
+    if (reason === 'call_ended') throw new Error('A test ended before its agent was connected.');
+    const message = failureTexts[reason](connected);
+    return { reachable: false, reason, message, ...(statusCode !== undefined && { statusCode }), durationMs };
+  }
   if (typeof heard === 'object') {
-    const reason = heard.reason === 'hung_up' || heard.reason === 'too_large' ? heard.reason : 'crashed';
+    const reason = endsToTell.find((each) => each === heard.reason) ?? 'crashed';
     return { reachable: false, reason, message: closedText(heard), durationMs };
   }
   const spoke = heard === 'spoke';

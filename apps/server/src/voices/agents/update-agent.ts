@@ -6,22 +6,26 @@ import { toId } from '../../foundation/values/ids.ts';
 import { notFound } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
-import { type AgentRow, sealed } from './agent.ts';
+import { sealed } from './agent.ts';
 import { countLiveCalls } from './agent-room.ts';
+import type { AgentRow } from './agent-row.ts';
 import { attachKnowledgeBases } from './attach-knowledge-bases.ts';
-import { checkConnection, checkMove } from './check-connection.ts';
+import { checkConnection, checkKind, checkMove } from './check-connection.ts';
+import { checkKey } from './check-key.ts';
 import type { AgentDeps } from './deps.ts';
+import { changedTerms, checkModelUrl, modelConnection, type RealtimeTerms, termsOf } from './realtime.ts';
 import { findAgent, lockAgent } from './store.ts';
 
 /** Changes what the body names. Throws `not_found`, `changed_meanwhile`, and what `createAgent` throws. */
 export async function updateAgent(
-  { database, clock, secrets, guard }: AgentDeps,
+  deps: AgentDeps,
   workspaceId: string,
   id: string,
   body: components['schemas']['UpdateAgent'],
   auditOf: AuditOf,
   ifMatch?: string,
 ): Promise<AgentRow> {
+  const { database, clock, secrets } = deps;
   const {
     name,
     connection = {},
@@ -31,13 +35,14 @@ export async function updateAgent(
     knowledgeBaseIds,
     recording,
   } = body;
+  if (connection.apiKey !== undefined) await checkNewKey(deps, workspaceId, id, body);
   return database.inWorkspace(workspaceId, async (tx) => {
     // A first limit waits for who places calls without one, and then counts them.
     const locked = await lockAgent(tx, id, maxConcurrentCalls ? 'update' : 'no key update');
     if (!locked) throw notFound();
     checkEdition(locked, ifMatch);
-    checkConnection(guard, connection);
     const before = (await findAgent(tx, id))!;
+    const terms = checkedChange(deps, before, body);
     if (Object.keys(body).length === 0) return before;
     checkMove(before, connection);
     const now = clock.now();
@@ -47,6 +52,7 @@ export async function updateAgent(
         ...(name !== undefined && { name }),
         ...(connection.url !== undefined && { connection_url: connection.url }),
         ...sealed(secrets, workspaceId, id, connection),
+        ...(terms && { connection: JSON.stringify(terms) }),
         ...(connection.connectAt !== undefined && { connect_at: connection.connectAt }),
         ...(connection.connectTimeoutSeconds !== undefined && {
           connect_timeout_seconds: connection.connectTimeoutSeconds,
@@ -68,6 +74,35 @@ export async function updateAgent(
     await audit(tx, auditOf('agent.updated', 'agent', toId('agent', id)), now);
     return (await findAgent(tx, id))!;
   });
+}
+
+/** Asks a model whether the key that it is given is good; nobody waits for that with a row in hand. */
+async function checkNewKey(
+  deps: AgentDeps,
+  workspaceId: string,
+  id: string,
+  body: components['schemas']['UpdateAgent'],
+): Promise<void> {
+  const row = await deps.database.inWorkspace(workspaceId, (tx) => findAgent(tx, id));
+  const terms = row && checkedChange(deps, row, body);
+  if (!row || !terms) return;
+  const { url = row.connection_url!, apiKey } = body.connection!;
+  const connection = { terms, url, apiKey, hasBases: false, silenceSeconds: row.silence_seconds };
+  await checkKey(deps, workspaceId, modelConnection(connection));
+}
+
+/** Throws what is wrong with a change. @returns the terms of a model after it */
+function checkedChange(
+  { guard, templateFault }: AgentDeps,
+  before: AgentRow,
+  body: components['schemas']['UpdateAgent'],
+): RealtimeTerms | undefined {
+  const { connection = {} } = body;
+  checkKind(before.connection_type, body);
+  if (before.connection_type === 'stream') checkConnection(guard, connection);
+  if (before.connection_type !== 'realtime') return undefined;
+  if (connection.url !== undefined) checkModelUrl(guard, connection.url);
+  return changedTerms(termsOf(before), connection, body, templateFault);
 }
 
 /** Numbers show the names of the agents that are bound to them. */

@@ -11,6 +11,7 @@ import { Shares } from '../../foundation/values/limiter.ts';
 import type { AgentRequest } from '../../lines/conversation/agent-request.ts';
 import { Conversation } from '../../lines/conversation/conversation.ts';
 import { systemTimers } from '../../lines/conversation/placement.ts';
+import type { FillTemplates } from '../../lines/conversation/stream-agent.ts';
 import { voiceOf } from '../../lines/conversation/voice-of.ts';
 import type { Media } from '../../lines/media/media.ts';
 import type { Agent, AgentDirectory } from '../agents/directory.ts';
@@ -24,6 +25,7 @@ export interface TakingDeps {
   log: Logger;
   secrets: Secrets;
   agents: AgentDirectory;
+  fill: FillTemplates;
   /** The media of this process, opened with the first talk if it has none. */
   media: () => Media;
   /** By which the media threads are reached from this machine. */
@@ -140,6 +142,7 @@ export class Talks {
         voice: voiceOf(agent.connection, {
           ...{ ...call, agentId, variables, told: { agentId, talk: true }, far: 'caller' },
           numbers: { from: undefined, to: undefined },
+          fill: this.#deps.fill,
         }),
         maxCallSeconds: Math.min(LONGEST_SECONDS, agent.maxCallSeconds ?? LONGEST_SECONDS),
         recording: false,
@@ -164,6 +167,7 @@ export class Talks {
 /** What comes of what an agent asks for, where it would be about a person. */
 const pretended: { [Type in AgentRequest['type']]: (request: Extract<AgentRequest, { type: Type }>) => unknown } = {
   record_result: () => NOBODY_RUNG,
+  use_tool: () => ({ output: NOBODY_RUNG, isDone: true }),
 };
 
 function hostOf(origin: string): string | undefined {

@@ -118,6 +118,7 @@ export async function openSipGateways(): Promise<SipGateways> {
       trunkNames: {},
       granted: async (_workspaceId, _host, addresses) => addresses,
       brief: async () => undefined,
+      fill: (text) => text,
       serve: async () => undefined,
       resolveAgent: async () => ({
         connection: {

@@ -42,7 +42,7 @@ test('the agents of the calls of a moment are read by one statement, and one tha
     ]);
     expect(read).toHaveBeenCalledTimes(1);
     expect(found.map((agent) => agent?.name)).toEqual(['Anna', 'Berta', undefined, 'Anna', undefined, 'Elsewhere']);
-    expect(found[0]!.connection!.secret).toBe('secret of Anna');
+    expect(found[0]!.connection).toMatchObject({ secret: 'secret of Anna' });
   }));
 
 test('the limit of an agent that is known elsewhere is kept as its directory last said it', () =>

@@ -69,6 +69,20 @@ export function fillText(text: string, context: Context, encode: (value: string)
   return filledIn;
 }
 
+/** The same, with nothing for what has no value, or another that can't be filled in; the whole is cut at 64 KiB. */
+export function fillWhatIs(text: string, context: Context, encode: (value: string) => string): string {
+  const one = (part: string | Template) => {
+    if (typeof part === 'string') return part;
+    try {
+      return encode(asText(need(context, part)));
+    } catch (error) {
+      if (error instanceof StepError) return '';
+      throw error;
+    }
+  };
+  return parseTemplates(text).parts.map(one).join('').slice(0, MAX_FILLED_BYTES);
+}
+
 /** The template that a text is, where it is one and nothing else. */
 function onlyTemplate(text: string): Template | undefined {
   const [part, ...more] = parseTemplates(text).parts;

@@ -7,16 +7,14 @@ import type { AgentFailure } from '../agent-failure.ts';
 import type { Heartbeat } from '../agent-heartbeat.ts';
 import { AgentSocket } from '../agent-socket.ts';
 import type { AgentConnected } from '../agent-stream.ts';
-import { openaiRealtime } from './openai-realtime.ts';
-import type { ModelEvent, ModelTool, Protocol, SpeechModel } from './speech-model.ts';
+import { type ProtocolName, protocols } from './protocols.ts';
+import type { ModelEvent, ModelTool, SpeechModel } from './speech-model.ts';
 import { ToolCalls } from './tool-calls.ts';
 import { Transcript } from './transcript.ts';
 
-const protocols = { openai_realtime: openaiRealtime } satisfies Record<string, Protocol>;
-
 /** A speech model, and what it is to do in a call. It can be sent to another thread. */
 export interface RealtimeAsk {
-  protocol: keyof typeof protocols;
+  protocol: ProtocolName;
   /** `wss://`, or `ws://` to an address that the settings allow. */
   url: string;
   model: string;
@@ -172,7 +170,7 @@ export class RealtimeVoice implements Voice {
   }
 
   digit(digit: string): void {
-    this.#transcript.note(`The key ${digit} was pressed.`, Date.now());
+    this.#transcript.note(Date.now(), `The key ${digit} was pressed.`);
     if (this.#isReady && !this.#end) this.#model!.tell(`The person pressed the key ${digit} of the telephone.`);
   }
 
@@ -248,13 +246,14 @@ export class RealtimeVoice implements Voice {
     this.#counts.toolCalls += 1;
     if (this.#tools.areTooMany)
       return this.#endPart({ reason: 'too_large', text: 'It called tools without end.' }, 'now');
+    const turn = this.#transcript.note(Date.now());
     if (name === 'end_call') {
-      this.#transcript.note('end_call', Date.now());
+      this.#transcript.add(turn, name);
       this.#leaving = id;
       return this.#leave();
     }
     const { output, note } = await this.#tools.use(name, args);
-    this.#transcript.note(note, Date.now());
+    this.#transcript.add(turn, note);
     if (model === this.#model) model.answer(id, output);
   }
 
@@ -292,7 +291,8 @@ export class RealtimeVoice implements Voice {
     // A model never hangs up by closing: it has a tool for that.
     const broken: StreamEnd = end.reason === 'hung_up' ? { ...end, reason: 'crashed' } : end;
     if (!this.#isReady) this.#settle({ reason: 'rejected', text: `The model began no session (${said}).` });
-    else if (this.#hasReconnected || this.#end) this.#endPart(broken, 'said');
+    else if (this.#end) this.#tools.gone();
+    else if (this.#hasReconnected) this.#endPart(broken, 'said');
     else void this.#connectAgain(broken);
     this.#isReady = false;
   }
@@ -328,12 +328,18 @@ export class RealtimeVoice implements Voice {
     const turns = this.#transcript.turns();
     if (turns.length > 0)
       await this.#speech.ask({ type: 'record_result', result: { transcript: turns } }).catch(() => {});
-    const { asksFor } = this.#ask;
-    if (asksFor !== undefined && this.#isAnswered && this.#isReady && !this.#tools.hasUsed(asksFor)) {
-      this.#model!.askFor(asksFor, 'The call has ended.');
-      await this.#tools.used(asksFor, RESULT_MS);
-    }
+    await this.#askAfterwards(this.#ask.asksFor);
     this.#socket?.close();
+  }
+
+  async #askAfterwards(tool: string | undefined): Promise<void> {
+    if (tool === undefined || !this.#isAnswered || this.#tools.hasUsed(tool)) return;
+    if (this.#isReady) {
+      this.#model!.askFor(tool, 'The call has ended.');
+      await this.#tools.used(tool, RESULT_MS);
+    }
+    if (!this.#tools.hasUsed(tool))
+      await this.#speech.ask({ type: 'record_result', result: { dataComplete: false } }).catch(() => {});
   }
 
   counts(): Record<string, number> {

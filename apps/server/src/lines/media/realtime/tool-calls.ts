@@ -38,6 +38,7 @@ export class ToolCalls {
   /** Those that have done what was asked, and who waits for them. */
   #used = new Set<string>();
   #waiting: (() => void)[] = [];
+  #isGone = false;
 
   constructor(tools: readonly ModelTool[], ask: Speech['ask']) {
     this.#names = new Set(tools.map(({ name }) => name));
@@ -56,7 +57,7 @@ export class ToolCalls {
   /** Waits until a tool was used, for so long at most. */
   async used(name: string, ms: number): Promise<void> {
     const until = performance.now() + ms;
-    while (!this.#used.has(name) && performance.now() < until)
+    while (!this.#used.has(name) && !this.#isGone && performance.now() < until)
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, until - performance.now());
         this.#waiting.push(() => {
@@ -64,6 +65,12 @@ export class ToolCalls {
           resolve();
         });
       });
+  }
+
+  /** No more tools are called. */
+  gone(): void {
+    this.#isGone = true;
+    for (const tell of this.#waiting.splice(0)) tell();
   }
 
   /** Has a tool used. Nothing is thrown. @param args JSON, as the model wrote it */

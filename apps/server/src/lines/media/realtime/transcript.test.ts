@@ -7,7 +7,7 @@ test('turns stand in the order in which they began, whenever their words come', 
   const transcript = new Transcript();
   transcript.begin('a', 'agent', at);
   transcript.begin('b', 'person', at + 2000);
-  transcript.note('opt_out: done', at + 1000);
+  transcript.note(at + 1000, 'opt_out: done');
   transcript.add('b', 'No, thank you.');
   transcript.add('a', 'Hello,');
   transcript.add('a', ' Ada.');
@@ -50,7 +50,7 @@ test('a sentence that was interrupted is cut by the share that was heard, and wh
 
 test('it is bounded', () => {
   const transcript = new Transcript();
-  for (let turn = 0; turn < 3000; turn += 1) transcript.note('x'.repeat(1000), at);
+  for (let turn = 0; turn < 3000; turn += 1) transcript.note(at, 'x'.repeat(1000));
   const turns = transcript.turns();
   expect(turns.length).toBeLessThanOrEqual(2000);
   expect(JSON.stringify(turns).length).toBeLessThan(1_048_576);

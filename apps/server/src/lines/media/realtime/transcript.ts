@@ -45,14 +45,16 @@ export class Transcript {
     const said = this.#said.get(item);
     if (!said || this.#text + text.length > MOST_TEXT) return;
     this.#text += text.length;
-    said.text += text;
+    said.text += text.replaceAll(/[\p{Cc}\p{Surrogate}]+/gu, ' ');
   }
 
-  /** What neither side has said. */
-  note(text: string, at: number): void {
+  /** What neither side has said. @returns its item, to which more can be added */
+  note(at: number, text = ''): string {
     this.#notes += 1;
     const item = `note ${this.#notes}`;
-    if (this.begin(item, 'system', at)) this.add(item, text);
+    this.begin(item, 'system', at);
+    this.add(item, text);
+    return item;
   }
 
   /** Whether an item was cut short: nobody hears more of it. */

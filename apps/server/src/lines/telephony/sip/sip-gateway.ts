@@ -5,6 +5,7 @@ import type { ServeAgents } from '../../conversation/agent-desk.ts';
 import { Conversation, type ConversationParts, type Recorder } from '../../conversation/conversation.ts';
 import { meaningOfEnd } from '../../conversation/meaning-of-end.ts';
 import { systemTimers } from '../../conversation/placement.ts';
+import type { FillTemplates } from '../../conversation/stream-agent.ts';
 import { testSentence } from '../../conversation/test-sentence.ts';
 import { voiceOf } from '../../conversation/voice-of.ts';
 import type { Media } from '../../media/media.ts';
@@ -53,6 +54,8 @@ export interface SipGatewayOptions extends Omit<SignallingOptions, 'serverId'> {
   resolveAgent: (agentId: string, workspaceId: string) => Promise<CallAgent | undefined>;
   /** What the agent of a call is told of it, beside its variables. */
   brief: (call: { workspaceId: string; roomId: string }) => Promise<object | undefined>;
+  /** Fills in the words of agents. */
+  fill: FillTemplates;
   /** Does what an agent asks for in its call. */
   serve: ServeAgents;
 }
@@ -173,7 +176,8 @@ class SipGateway implements CallGateway, TrunkProber {
     if (!trunk) return refuse('The number has no SIP trunk.');
     const { agent, told } = await this.#agentOf(agentId, request);
     if (this.#calls.get(roomId)) return { status: 'accepted' };
-    const call = { roomId, workspaceId, trace, variables, told, far: 'callee', numbers: { from, to } } as const;
+    const { fill } = this.#options;
+    const call = { roomId, workspaceId, trace, variables, told, fill, far: 'callee', numbers: { from, to } } as const;
     const terms = {
       roomId,
       workspaceId,
@@ -204,7 +208,7 @@ class SipGateway implements CallGateway, TrunkProber {
 
   async answerInbound(arrived: InboundCall, answer: InboundAnswer): Promise<void> {
     const { roomId, workspaceId, agentId, variables, maxCallSeconds } = answer;
-    const { clock, log } = this.#options;
+    const { clock, log, fill } = this.#options;
     const userAgent = this.#signalling.agentOf(workspaceId);
     const { agent, told } = await this.#agentOf(agentId, answer).catch((error) => {
       log.warn({ err: error, roomId }, 'the agent of a call could not be looked up');
@@ -217,7 +221,7 @@ class SipGateway implements CallGateway, TrunkProber {
     }
     const numbers = { from: arrived.from, to: arrived.to };
     const all = { ...told, ...(arrived.said && { sip: arrived.said }) };
-    const call = { roomId, workspaceId, agentId, variables, told: all, far: 'caller', numbers } as const;
+    const call = { roomId, workspaceId, agentId, variables, told: all, fill, far: 'caller', numbers } as const;
     const terms = {
       roomId,
       workspaceId,

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '../../until.ts';
+import { addFiles, bases } from '../../voices/knowledge-bases/documents.ts';
+import { type Behaviour, type OpenaiModel, startOpenaiModel } from '../media/realtime/openai-model.ts';
+import { msOf, tone } from '../media/tone.ts';
+import { type Calling, FROM, startCalling } from './calling.ts';
+import type { Callee } from './carrier.ts';
+
+const KEY = 'sk-a-key-of-our-own';
+const HILL = 'Remind {{name}} of the appointment. It is on {{day}}.';
+
+let callee: Callee;
+let calling: Calling;
+let model: OpenaiModel;
+const behaviour: Behaviour = {};
+beforeAll(async () => {
+  calling = await startCalling((call, answer) => callee(call, answer));
+  model = await startOpenaiModel(behaviour);
+});
+afterAll(async () => {
+  await calling[Symbol.asyncDispose]();
+  await model[Symbol.asyncDispose]();
+  expect(model.faults).toEqual([]);
+});
+
+const make = (more: object = {}, connection: object = {}) =>
+  calling.server.client.POST('/v1/agents', {
+    body: {
+      name: 'Anna',
+      connection: {
+        ...({ type: 'realtime', protocol: 'openai_realtime' } as const),
+        ...{ url: model.url, model: 'gpt-realtime-2', apiKey: KEY, ...connection },
+      },
+      instructions: HILL,
+      ...more,
+    },
+  });
+async function agentWith(more: object = {}): Promise<string> {
+  const { data, error } = await make(more);
+  expect(error).toBeUndefined();
+  return data!.data.agent.id;
+}
+let known = 0;
+/** The session of the call that is being made: those of tests and of probes are known before. */
+async function nextSession() {
+  await until(() => model.sessions.length > known && model.sessions.at(-1)!.of('session.update').length > 0);
+  return model.sessions.at(-1)!;
+}
+/** Calls somebody, with variables. @returns what reads the call once it is over */
+async function call(agentId: string, toNumber: string, variables: Record<string, string> = {}) {
+  known = model.sessions.length;
+  const body = { agentId, fromNumber: FROM, toNumber, variables };
+  const { roomId } = (await calling.server.client.POST('/v1/calls', { body })).data!;
+  const path = { roomId };
+  return async () => (await calling.server.client.GET('/v1/calls/{roomId}', { params: { path } })).data!;
+}
+const over = (read: Awaited<ReturnType<typeof call>>) =>
+  until(async () => expect((await read()).endedAt).toBeDefined());
+
+test('a phone hears the model at the answer, interrupts it, and its opt-out by a tool, transcript and result are kept', async () => {
+  const resultSchema = {
+    type: 'object',
+    required: ['confirmed'],
+    properties: { confirmed: { type: 'boolean' } },
+  };
+  const agentId = await agentWith({ firstMessage: 'Hello {{name}}.', resultSchema });
+  let hasStopped = false;
+  behaviour.asked = (session) => {
+    if (session.of('response.create').length === 1)
+      session.respond({
+        hertz: 700,
+        ms: 5000,
+        words: 'Hello Ada, this is a long sentence that nobody hears to its end.',
+      });
+    else if (!hasStopped) {
+      hasStopped = true;
+      const result = { summary: 'Wants no calls.', data: { confirmed: false } };
+      session.respond({ hertz: 1000, ms: 400, words: 'Goodbye.', tools: { record_result: result, end_call: {} } });
+    }
+  };
+  callee = async (incoming, answer) => {
+    incoming.ring();
+    // It is connected while the phone rings.
+    const session = await nextSession();
+    const phone = await answer();
+    await phone.speak(Buffer.alloc(800, 0xff));
+    await until(() => msOf(700, phone.sound()) >= 1000);
+    session.hears('Do not call me again.');
+    await until(() => session.of('conversation.item.truncate').length > 0);
+    session.respond({ tools: { opt_out: {} } });
+  };
+  const read = await call(agentId, '+14155550111', { name: 'Ada ⟧ <b>', day: 'Monday' });
+  await over(read);
+  const session = model.sessions.at(-1)!;
+  const { instructions } = session.of('session.update')[0]!['session'] as { instructions: string };
+  expect(instructions).toContain('Remind ⟦Ada b⟧ of the appointment. It is on ⟦Monday⟧.');
+  expect(JSON.stringify(session.of('response.create')[0])).toContain('<words>Hello Ada b.</words>');
+  await until(async () => expect((await read()).result?.transcript).toBeDefined());
+  const { result, outcome, endedBy, agentEnd } = await read();
+  expect({ outcome, endedBy, reason: agentEnd?.reason }).toEqual({
+    ...{ outcome: 'answered', endedBy: 'agent', reason: 'hung_up' },
+  });
+  expect(result).toMatchObject({
+    ...{ optOut: true, summary: 'Wants no calls.', data: { confirmed: false }, dataComplete: true },
+    transcript: [
+      { role: 'agent', text: expect.stringMatching(/^Hello Ada,/), interrupted: true },
+      { role: 'person', text: 'Do not call me again.' },
+      { role: 'system', text: expect.stringContaining('opt_out {}: This number is not called again.') },
+      { role: 'agent', text: 'Goodbye.' },
+      { role: 'system', text: expect.stringContaining('record_result') },
+      { role: 'system', text: 'end_call' },
+    ],
+  });
+  const again = { agentId, fromNumber: FROM, toNumber: '+14155550111' };
+  const { error } = await calling.server.client.POST('/v1/calls', { body: again });
+  expect(JSON.stringify(error)).toContain('do-not-call');
+});
+
+test('a callee that hangs up: the model is asked once for what is missing', async () => {
+  const agentId = await agentWith({
+    resultSchema: { type: 'object', required: ['mood'], properties: { mood: { enum: ['good', 'bad'] } } },
+  });
+  const phoneHangsUp: Callee = async (incoming, answer) => {
+    const phone = await answer();
+    await phone.speak(tone(400, 1600));
+    await until(() => msOf(700, phone.sound()) >= 100);
+    void incoming.hangUp();
+  };
+  const answering = (data: object | undefined) => {
+    behaviour.asked = (session, { response }) => {
+      const isAsked = (response as { tool_choice?: object } | undefined)?.tool_choice !== undefined;
+      if (!isAsked) session.respond({ hertz: 700, ms: 1000, words: 'Hello.' });
+      else if (data) session.respond({ tools: { record_result: { data } } });
+      else session.socket.terminate();
+    };
+  };
+  callee = phoneHangsUp;
+  answering({ mood: 'good' });
+  const good = await call(agentId, '+14155550112');
+  await until(async () => expect((await good()).result).toMatchObject({ data: { mood: 'good' }, dataComplete: true }));
+  answering(undefined);
+  const none = await call(agentId, '+14155550113');
+  await until(async () => expect((await none()).result).toMatchObject({ dataComplete: false }));
+});
+
+test('it finds what stands in the knowledge bases that are attached to it', async () => {
+  const { client } = calling.server;
+  const kbId = (await client.POST(bases, { body: { name: 'Prices' } })).data!.data.id;
+  await addFiles(calling.server, kbId, { 'prices.txt': 'A cleaning costs forty dollars.' });
+  const params = { path: { kbId } };
+  await until(async () => {
+    const { data } = await client.GET('/v1/knowledge-bases/{kbId}', { params });
+    expect(data!.data.status).toBe('ready');
+  });
+  const agentId = await agentWith({ knowledgeBaseIds: [kbId], speaksFirst: false });
+  behaviour.asked = () => {};
+  const outputs: string[] = [];
+  callee = async (_incoming, answer) => {
+    await answer();
+    const session = await nextSession();
+    session.respond({ tools: { search_knowledge: { query: 'cleaning' } } });
+    session.respond({ tools: { search_knowledge: { base: 'another' } } });
+    const told = () => session.of('conversation.item.create').map(({ item }) => (item as { output: string }).output);
+    await until(() => told().length === 2);
+    outputs.push(...told());
+    session.respond({ tools: { end_call: {} } });
+  };
+  await over(await call(agentId, '+14155550114'));
+  expect(outputs).toContainEqual(expect.stringContaining('A cleaning costs forty dollars.'));
+  expect(outputs).toContainEqual(expect.stringContaining('The arguments are not as they must be'));
+});
+
+test('a key that is refused is told at save, and by a test; what the vendor has no room for is told as that', async () => {
+  const good = await agentWith();
+  const test = async () => {
+    const params = { path: { agentId: good } };
+    return (await calling.server.client.POST('/v1/agents/{agentId}/test', { params })).data!.data;
+  };
+  behaviour.asked = (session) => void session.respond({ hertz: 700, ms: 100 });
+  expect(await test()).toMatchObject({ reachable: true, reason: 'ok', spoke: true });
+  behaviour.refuse = 401;
+  expect(await test()).toMatchObject({ reachable: false, reason: 'rejected', statusCode: 401 });
+  const { error } = await make();
+  expect(error).toMatchObject({ code: 'invalid_request', details: [{ path: '/body/connection/apiKey' }] });
+  const params = { path: { agentId: good } };
+  const changed = await calling.server.client.PATCH('/v1/agents/{agentId}', {
+    ...{ params, body: { connection: { apiKey: 'sk-other' } } },
+  });
+  expect(changed.error).toEqual(error);
+  behaviour.refuse = 429;
+  expect(await test()).toMatchObject({ reachable: false, reason: 'limit_reached', statusCode: 429 });
+  delete behaviour.refuse;
+});

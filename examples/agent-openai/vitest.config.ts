@@ -1,1 +1,0 @@
-export { default } from '../agent/vitest.config.ts';
