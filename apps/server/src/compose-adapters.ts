@@ -40,6 +40,7 @@ import type { Witnesses } from './platform/installation/witness.ts';
 import { type AgentDirectory, anyAgent } from './voices/agents/directory.ts';
 import { fileAgents } from './voices/agents/file.ts';
 import { httpAgents } from './voices/agents/http.ts';
+import { espeak, hasEspeak, type SpeechEngine, speechServer } from './voices/speech/speech-engine.ts';
 
 /** How many questions for names of trunks are open at a time; one workspace alone has half of them. */
 const TRUNK_NAMES_AT_ONCE = 128;
@@ -282,3 +283,11 @@ export async function openAgents(config: Config, clock: Clock): Promise<AgentDir
   }
   return config.agentsUrl ? httpAgents({ baseUrl: config.agentsUrl, clock }) : anyAgent;
 }
+
+/** Finds what speaks texts: what the settings name, or else the program that is installed, if it is. */
+export const engineFinder =
+  ({ speechUrl: url, speechKey: key, speechModel: model, speechVoice: voice }: Config) =>
+  async (): Promise<SpeechEngine | undefined> => {
+    if (url !== undefined) return speechServer({ url, key, model, voice });
+    return (await hasEspeak()) ? espeak : undefined;
+  };

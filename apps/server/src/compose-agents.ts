@@ -1,5 +1,6 @@
-import type { Engine } from './compose-engine.ts';
+import { configured, type Engine } from './compose-engine.ts';
 import type { Parts, Services } from './compose-services.ts';
+import { callBack } from './dialing/call-intents/call-back.ts';
 import { type CallResultDeps, recordCallResult } from './dialing/calls/record-call-result.ts';
 import { toolUser } from './dialing/calls/use-tool.ts';
 import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
@@ -7,6 +8,7 @@ import { countConversions } from './dialing/campaigns/count-conversions.ts';
 import { retryMachine } from './dialing/campaigns/retry-machine.ts';
 import { fillWhatIs } from './dialing/workflows/definitions/fill-template.ts';
 import type { AgentRequest, ServedCall } from './lines/conversation/agent-request.ts';
+import { operatorLimits } from './platform/workspace/operator-limits.ts';
 import { Talks } from './voices/talks/take-talks.ts';
 
 type Acts = {
@@ -28,21 +30,43 @@ export function callResultsOf({ database, clock }: Parts, services: Services, en
 
 /** The talks with agents that this process holds. */
 export function openTalks({ database, clock, log, config, publicUrl }: Parts, services: Services): Talks {
-  const { secrets, callAgents: agents, sound } = services;
+  const { secrets, callAgents: agents, sound, sentences } = services;
   const fill = fillWhatIs;
   const { media, address: mediaAddress } = sound;
   const { corsOrigins = [] } = config;
-  return new Talks({ database, clock, log, secrets, agents, fill, media, mediaAddress, publicUrl, corsOrigins });
+  return new Talks({
+    database,
+    clock,
+    log,
+    secrets,
+    agents,
+    fill,
+    sentences,
+    media,
+    mediaAddress,
+    publicUrl,
+    corsOrigins,
+  });
 }
 
 /** Has done what the agents that the server speaks for ask for in their calls. */
 export function serveAgents(parts: Parts, services: Services, engine: Engine): void {
   const results = callResultsOf(parts, services, engine);
+  const callBacks = {
+    ...{ database: parts.database, clock: parts.clock, providers: configured(services.gateways) },
+    ...{ operator: operatorLimits(parts.config), isSimulated: engine.switchboard.isSimulated },
+    nudge: engine.intentClaiming.nudge,
+  };
   const useTool = toolUser({ results, agents: services.callAgents, log: parts.log });
   const acts: Acts = {
     record_result: async ({ workspaceId, roomId }, { result }) => {
       await recordCallResult(results, workspaceId, roomId, result, undefined);
     },
+    call_back: async (call, time) => {
+      await callBack(callBacks, call, time);
+    },
+    speech: ({ workspaceId }, { isKept, ...spoken }) => services.sentences.speech(workspaceId, spoken, isKept),
+    sound: ({ workspaceId }, { soundId }) => services.sentences.sound(workspaceId, soundId),
     use_tool: (call, { name, args }) => useTool(call, name, args),
   };
   services.desk.open((call, request) => acts[request.type](call, request as never));

@@ -63,7 +63,7 @@ export function createEngine(
     maxInboundCalls: config.operatorMaxInboundCalls,
   });
   const operator = operatorLimits(config);
-  const askAgent = agentAsker(services.guard, services.inTestSlot);
+  const askAgent = agentAsker(services, services.inTestSlot);
   const { isSimulated } = switchboard;
   const startDue = startDueCampaign({ agents, askAgent, providers: configured(gateways), operator, isSimulated });
   const dialing = { database, lease, clock, log, switchboard, operator };

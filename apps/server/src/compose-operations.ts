@@ -85,7 +85,7 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
     ...auditLogOperations(database),
     ...talkOperations({ database, clock, secrets, publicUrl: parts.publicUrl, takesTalks: takesUpgrades }),
     ...agentOperations({
-      ...{ database, clock, secrets, guard, inTestSlot, onOpened: resumeBraked },
+      ...{ database, clock, secrets, guard, inTestSlot, onOpened: resumeBraked, sentences: services.sentences },
       templateFault: (text) => parseTemplates(text).fault,
     }),
     ...webhookOperations({ ...webhooks, inTestSlot }),

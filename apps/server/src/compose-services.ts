@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import {
+  engineFinder,
   openAgents,
   openCarriers,
   openObjects,
@@ -43,6 +44,7 @@ import { openMetrics } from './platform/metrics/open-metrics.ts';
 import type { AgentDirectory } from './voices/agents/directory.ts';
 import { agentsOfCalls, keptAgents } from './voices/agents/kept-agents.ts';
 import { withLimitsKept } from './voices/agents/limits-elsewhere.ts';
+import { createSentences } from './voices/speech/sentences.ts';
 
 /** What tests put in place of the server's own. */
 export interface Overrides extends SimulatorOverrides {
@@ -120,6 +122,15 @@ export async function openServices(parts: Parts) {
   database.onDoubt(restoreGuard.doubt);
   const desk = new AgentDesk();
   const sound = soundOfCalls(parts, registry);
+  const { storageMaxBytes } = config;
+  const sentences = createSentences({
+    database,
+    objects,
+    clock,
+    log,
+    storageMaxBytes,
+    findEngine: engineFinder(config),
+  });
   const sip = {
     ...{ config, database, clock, log, lease, registry, trunkGuard, nameServers, keys, restoreGuard },
     agents: callAgents,
@@ -156,6 +167,7 @@ export async function openServices(parts: Parts) {
     calls,
     desk,
     sound,
+    sentences,
     jobs: await openJobs({ connection: database.connection, log, registry, asleep: quiet.add(anyJob) }),
     lease,
   };

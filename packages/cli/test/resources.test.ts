@@ -44,6 +44,15 @@ test('trunks are made with a password that is on no command line, checked, chang
   expect(await json('trunks', 'delete', id)).toEqual({ id, deleted: true });
 });
 
+test('an agent is made of a file', async () => {
+  const connection = { type: 'script', steps: [{ id: 'end', type: 'hang_up' }] };
+  const line = await file('line.json', JSON.stringify({ name: 'Line', connection }));
+  const made = await json<{ agent: { id: string } }>('agents', 'create', '--from', line, '--name', 'Another line');
+  const { id } = (made as { agent: { id: string } }).agent;
+  expect((await cli(['agents', 'list'])).stdout).toMatch(new RegExp(`^${id} +Another line +script`, 'm'));
+  await json('agents', 'delete', id);
+});
+
 test('agents show their secret once, and are tested', async () => {
   const made = await cli([
     'agents',

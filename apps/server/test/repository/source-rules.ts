@@ -37,6 +37,7 @@ const layers = [
     'contact-lists',
     'knowledge-bases',
     'sounds',
+    'speech',
     'agents',
     'webhooks',
   ],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { First, Second } from '../client-types.ts';
 import { Fault } from '../faults.ts';
-import type { Options } from '../flags.ts';
+import { type Options, readData } from '../flags.ts';
 import { type Client, type Context, group } from '../group.ts';
 import type { Io } from '../io.ts';
 
@@ -32,7 +32,7 @@ export function addAgents(program: Command, io: Io): void {
     [
       ['id', 'id'],
       ['name', 'name'],
-      ['url', ({ connection }) => connection.url],
+      ['speaks', ({ connection }) => ('url' in connection ? connection.url : connection.type)],
       ['at once', 'maxConcurrentCalls'],
     ],
     { searchText: ['text', 'part of the name'] },
@@ -47,9 +47,13 @@ export function addAgents(program: Command, io: Io): void {
       },
       flags,
       (client, body: First<'agents', 'create'>) => client.agents.create(body),
-      withConnection({ type: 'stream' }),
+      async (body, context) => ({
+        ...(await readData(context.io, context.options['from'])),
+        ...withConnection({ type: 'stream' })(body, context),
+      }),
     )
-    .option(...URL_FLAG);
+    .option(...URL_FLAG)
+    .option('--from <file>', 'an agent as JSON, such as examples/agents/reminder.json');
   agents
     .send(
       { usage: 'update <id>', says: 'Change an agent', example: `update ${EXAMPLE} --name Ada` },

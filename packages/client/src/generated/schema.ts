@@ -2156,7 +2156,7 @@ export interface paths {
         put?: never;
         /**
          * Try to reach an agent
-         * @description Connects to the agent as a call would, with `start.customParameters.test` set to `true`, listens for a moment, and hangs up. No phone rings. Answers after 15 seconds at most.
+         * @description Connects to the agent as a call would, with `start.customParameters.test` set to `true`, listens for a moment, and hangs up. Of a script it has all sentences made that are the same for everybody. No phone rings. Answers after 15 seconds at most.
          */
         post: operations["testAgent"];
         delete?: never;
@@ -8008,8 +8008,367 @@ export interface components {
             voice?: components["schemas"]["AgentVoice"];
             language?: components["schemas"]["AgentLanguage"];
         };
+        /**
+         * @description The language of its texts, by BCP 47.
+         * @example en-GB
+         */
+        ScriptLanguage: string;
+        /**
+         * @description The voice, as what speaks the server's texts names it. Without one it is that of the server's settings, or of the language.
+         * @example alloy
+         */
+        ScriptVoice: string;
+        /**
+         * @description The step's name in its script. Steps lead to each other by it, and an answer is known by that of its `ask`.
+         * @example confirm
+         */
+        ScriptStepId: string;
+        /**
+         * @description A sentence, with `{{variables}}` of whom it talks to; filters are those of workflows, such as `{{first_name | default: "there"}}`, and a variable that a call doesn't have is left out. It is spoken by what the server has for that.
+         * @example Hello {{first_name}}, this is the practice of Dr. Hill.
+         */
+        ScriptText: string;
+        /**
+         * @description Sound ID.
+         * @example snd_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        SoundId: string;
+        /**
+         * @description Whether a key ends what is said. By default it does, and answers the question that stands behind it.
+         * @example true
+         */
+        ScriptBargeIn: boolean;
+        /** @description Says a sentence or a sound, exactly one of both. */
+        ScriptSay: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Says something.
+             * @constant
+             */
+            type: "say";
+            text?: components["schemas"]["ScriptText"];
+            soundId?: components["schemas"]["SoundId"];
+            bargeIn?: components["schemas"]["ScriptBargeIn"];
+            next?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description Says a sentence or a sound, exactly one of both. */
+        ScriptSayInput: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Says something.
+             * @constant
+             */
+            type: "say";
+            text?: components["schemas"]["ScriptText"];
+            soundId?: components["schemas"]["SoundId"];
+            bargeIn?: components["schemas"]["ScriptBargeIn"];
+            next?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description A sentence or a sound, exactly one of both. */
+        ScriptUtterance: {
+            text?: components["schemas"]["ScriptText"];
+            soundId?: components["schemas"]["SoundId"];
+        };
+        /** @description A sentence or a sound, exactly one of both. */
+        ScriptUtteranceInput: {
+            text?: components["schemas"]["ScriptText"];
+            soundId?: components["schemas"]["SoundId"];
+        };
+        /** @description Says a sentence or a sound, exactly one of both, and waits for keys. The answer is known by the step's `id` from then on. */
+        ScriptAsk: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Asks for keys.
+             * @constant
+             */
+            type: "ask";
+            text?: components["schemas"]["ScriptText"];
+            soundId?: components["schemas"]["SoundId"];
+            bargeIn?: components["schemas"]["ScriptBargeIn"];
+            /**
+             * @description The keys that are right; the ten digits by default.
+             * @example 12
+             */
+            keys?: string;
+            /**
+             * @description How many keys make the answer; 1 by default. With an `endKey`, how many at most.
+             * @example 1
+             */
+            length?: number;
+            /**
+             * @description The key that ends an answer of fewer keys. So does silence then.
+             * @example #
+             */
+            endKey?: string;
+            /**
+             * @description How long the next key is waited for; 5 seconds by default.
+             * @example 5
+             */
+            timeoutSeconds?: number;
+            /**
+             * @description How often it is asked at most; twice by default.
+             * @example 2
+             */
+            attempts?: number;
+            /** @description Said after a key that is not right, before it is asked again. */
+            wrong?: components["schemas"]["ScriptUtterance"];
+            /** @description Said if no key came, before it is asked again. */
+            nothing?: components["schemas"]["ScriptUtterance"];
+            /**
+             * @description The name under which the answer stands in the call's `result.data`, as soon as it is given.
+             * @example confirmed
+             */
+            saveAs?: string;
+            next?: components["schemas"]["ScriptStepId"];
+            /** @description The step after it if no right answer came. As with one by default. */
+            otherwise?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description Says a sentence or a sound, exactly one of both, and waits for keys. The answer is known by the step's `id` from then on. */
+        ScriptAskInput: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Asks for keys.
+             * @constant
+             */
+            type: "ask";
+            text?: components["schemas"]["ScriptText"];
+            soundId?: components["schemas"]["SoundId"];
+            bargeIn?: components["schemas"]["ScriptBargeIn"];
+            /**
+             * @description The keys that are right; the ten digits by default.
+             * @example 12
+             */
+            keys?: string;
+            /**
+             * @description How many keys make the answer; 1 by default. With an `endKey`, how many at most.
+             * @example 1
+             */
+            length?: number;
+            /**
+             * @description The key that ends an answer of fewer keys. So does silence then.
+             * @example #
+             */
+            endKey?: string;
+            /**
+             * @description How long the next key is waited for; 5 seconds by default.
+             * @example 5
+             */
+            timeoutSeconds?: number;
+            /**
+             * @description How often it is asked at most; twice by default.
+             * @example 2
+             */
+            attempts?: number;
+            /** @description Said after a key that is not right, before it is asked again. */
+            wrong?: components["schemas"]["ScriptUtteranceInput"];
+            /** @description Said if no key came, before it is asked again. */
+            nothing?: components["schemas"]["ScriptUtteranceInput"];
+            /**
+             * @description The name under which the answer stands in the call's `result.data`, as soon as it is given.
+             * @example confirmed
+             */
+            saveAs?: string;
+            next?: components["schemas"]["ScriptStepId"];
+            /** @description The step after it if no right answer came. As with one by default. */
+            otherwise?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description Goes on by an answer, or by a variable of the call. If none of the cases fits, with `next`. */
+        ScriptBranch: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Goes one of several ways.
+             * @constant
+             */
+            type: "branch";
+            /**
+             * @description The `id` of an `ask`, or the name of a variable.
+             * @example confirm
+             */
+            on: string;
+            /** @description Where it goes on for which value. */
+            cases: {
+                /**
+                 * @description The value, as text.
+                 * @example 1
+                 */
+                is: string;
+                next: components["schemas"]["ScriptStepId"];
+            }[];
+            next?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description Goes on by an answer, or by a variable of the call. If none of the cases fits, with `next`. */
+        ScriptBranchInput: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Goes one of several ways.
+             * @constant
+             */
+            type: "branch";
+            /**
+             * @description The `id` of an `ask`, or the name of a variable.
+             * @example confirm
+             */
+            on: string;
+            /** @description Where it goes on for which value. */
+            cases: {
+                /**
+                 * @description The value, as text.
+                 * @example 1
+                 */
+                is: string;
+                next: components["schemas"]["ScriptStepId"];
+            }[];
+            next?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description Writes down what came of the call, as a `POST` of its result would. */
+        ScriptSet: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Writes into the result.
+             * @constant
+             */
+            type: "set";
+            /**
+             * @description Values for `result.data`, by name. Templates take variables of the call, and answers by the `id` of their `ask`.
+             * @example {
+             *       "choice": "{{confirm}}"
+             *     }
+             */
+            data?: {
+                [key: string]: string;
+            };
+            disposition?: components["schemas"]["CallDisposition"];
+            converted?: components["schemas"]["CallConverted"];
+            next?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description Writes down what came of the call, as a `POST` of its result would. */
+        ScriptSetInput: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Writes into the result.
+             * @constant
+             */
+            type: "set";
+            /**
+             * @description Values for `result.data`, by name. Templates take variables of the call, and answers by the `id` of their `ask`.
+             * @example {
+             *       "choice": "{{confirm}}"
+             *     }
+             */
+            data?: {
+                [key: string]: string;
+            };
+            disposition?: components["schemas"]["CallDisposition"];
+            converted?: components["schemas"]["CallConverted"];
+            next?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description Puts the person's number on the do-not-call list. Only once it stands there, the script goes on. */
+        ScriptOptOut: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Calls this person no more.
+             * @constant
+             */
+            type: "opt_out";
+            next?: components["schemas"]["ScriptStepId"];
+            /** @description The step after it if that can't be done. Without one the call is hung up then. */
+            otherwise?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description Puts the person's number on the do-not-call list. Only once it stands there, the script goes on. */
+        ScriptOptOutInput: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Calls this person no more.
+             * @constant
+             */
+            type: "opt_out";
+            next?: components["schemas"]["ScriptStepId"];
+            /** @description The step after it if that can't be done. Without one the call is hung up then. */
+            otherwise?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description Has the person called again, once for a call: in so many minutes, or when it is `at` on its clock, exactly one of both. The call has the variables and the agent of this one, and waits for the hours of its campaign. */
+        ScriptCallBack: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Calls again.
+             * @constant
+             */
+            type: "call_back";
+            /**
+             * @description In so many minutes.
+             * @example 60
+             */
+            inMinutes?: number;
+            /**
+             * @description The next time that it is so late where the person is.
+             * @example 09:30
+             */
+            at?: string;
+            next?: components["schemas"]["ScriptStepId"];
+            /** @description The step after it if that can't be done. Without one the call is hung up then. */
+            otherwise?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description Has the person called again, once for a call: in so many minutes, or when it is `at` on its clock, exactly one of both. The call has the variables and the agent of this one, and waits for the hours of its campaign. */
+        ScriptCallBackInput: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Calls again.
+             * @constant
+             */
+            type: "call_back";
+            /**
+             * @description In so many minutes.
+             * @example 60
+             */
+            inMinutes?: number;
+            /**
+             * @description The next time that it is so late where the person is.
+             * @example 09:30
+             */
+            at?: string;
+            next?: components["schemas"]["ScriptStepId"];
+            /** @description The step after it if that can't be done. Without one the call is hung up then. */
+            otherwise?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description Hangs up, once all that was said has been heard. */
+        ScriptHangUp: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Ends the call.
+             * @constant
+             */
+            type: "hang_up";
+        };
+        /** @description Hangs up, once all that was said has been heard. */
+        ScriptHangUpInput: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Ends the call.
+             * @constant
+             */
+            type: "hang_up";
+        };
+        /** @description One step of a script. Without `next` it goes on with the step that stands behind it in the list; behind the last one the call is hung up. */
+        ScriptStep: components["schemas"]["ScriptSay"] | components["schemas"]["ScriptAsk"] | components["schemas"]["ScriptBranch"] | components["schemas"]["ScriptSet"] | components["schemas"]["ScriptOptOut"] | components["schemas"]["ScriptCallBack"] | components["schemas"]["ScriptHangUp"] | never;
+        /** @description One step of a script. Without `next` it goes on with the step that stands behind it in the list; behind the last one the call is hung up. */
+        ScriptStepInput: components["schemas"]["ScriptSayInput"] | components["schemas"]["ScriptAskInput"] | components["schemas"]["ScriptBranchInput"] | components["schemas"]["ScriptSetInput"] | components["schemas"]["ScriptOptOutInput"] | components["schemas"]["ScriptCallBackInput"] | components["schemas"]["ScriptHangUpInput"];
+        /** @description What is said and done, from the first step on. */
+        ScriptSteps: components["schemas"]["ScriptStep"][];
+        /** @description What is said and done, from the first step on. */
+        ScriptStepsInput: components["schemas"]["ScriptStepInput"][];
+        /** @description Sentences, keys and branches, which this server itself goes through. It needs no model, and no process of one's own. */
+        AgentScriptConnection: {
+            /**
+             * @description A script.
+             * @constant
+             */
+            type: "script";
+            language: components["schemas"]["ScriptLanguage"];
+            voice?: components["schemas"]["ScriptVoice"];
+            steps: components["schemas"]["ScriptSteps"];
+        };
         /** @description Who speaks on the agent's calls. `type` says which shape it has. */
-        AgentConnection: components["schemas"]["AgentStreamConnection"] | components["schemas"]["AgentRealtimeConnection"] | never;
+        AgentConnection: components["schemas"]["AgentStreamConnection"] | components["schemas"]["AgentRealtimeConnection"] | components["schemas"]["AgentScriptConnection"] | never;
         /**
          * @description The most calls that the agent takes at once, over all campaigns, batches, runs and arriving calls. No more people are called than it can talk to.
          * @example 50
@@ -8168,8 +8527,20 @@ export interface components {
             voice?: components["schemas"]["AgentVoice"];
             language?: components["schemas"]["AgentLanguage"];
         };
+        /** @description Sentences, keys and branches, which this server itself goes through. It needs no model, and no process of one's own. */
+        CreateAgentScriptConnection: {
+            /**
+             * @description A script.
+             * @constant
+             */
+            type: "script";
+            /** @default en */
+            language?: components["schemas"]["ScriptLanguage"];
+            voice?: components["schemas"]["ScriptVoice"];
+            steps: components["schemas"]["ScriptStepsInput"];
+        };
         /** @description Who speaks on the agent's calls. `type` says which shape it has. */
-        CreateAgentConnection: components["schemas"]["CreateAgentStreamConnection"] | components["schemas"]["CreateAgentRealtimeConnection"];
+        CreateAgentConnection: components["schemas"]["CreateAgentStreamConnection"] | components["schemas"]["CreateAgentRealtimeConnection"] | components["schemas"]["CreateAgentScriptConnection"];
         /** @description A new agent. */
         CreateAgent: {
             name: components["schemas"]["AgentName"];
@@ -8239,8 +8610,9 @@ export interface components {
             apiKey?: components["schemas"]["AgentApiKey"];
             /** @description The voice. `null` makes it the model's own. */
             voice?: components["schemas"]["AgentVoice"] | null;
-            /** @description The language that is spoken. `null` leaves it open. */
-            language?: components["schemas"]["AgentLanguage"] | null;
+            /** @description The language that is spoken; of a speech model two letters, by ISO 639-1. `null` leaves it open. */
+            language?: components["schemas"]["ScriptLanguage"] | null;
+            steps?: components["schemas"]["ScriptStepsInput"];
         };
         /** @description What to change. A field that is left out stays as it is. */
         UpdateAgent: {
@@ -8300,11 +8672,6 @@ export interface components {
             success: true;
             data: components["schemas"]["AgentTest"];
         };
-        /**
-         * @description Sound ID.
-         * @example snd_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        SoundId: string;
         /** @description A sound that agents play, as callees hear it. */
         Sound: {
             id: components["schemas"]["SoundId"];

@@ -6,7 +6,7 @@ import { systemClock } from '../../foundation/values/clock.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { someAtOnce } from '../../foundation/values/some-at-once.ts';
 import { openConnection } from '../../voices/agents/agent.ts';
-import { tryAgent } from '../../voices/agents/test-agent.ts';
+import { tryConnection } from '../../voices/agents/test-agent.ts';
 import { type Finding, mend, note, ok, whyOf } from './finding.ts';
 import type { Opened } from './opened.ts';
 
@@ -41,7 +41,12 @@ async function checkAgent(row: Row<'agents'>, { guard, secrets }: Opened): Promi
   const name = `${toId('agent', row.id)} (${row.name})`;
   const opened = connection();
   if (!opened) return mend('agent', `${name}: its secret can not be decrypted. Was ENCRYPTION_KEY changed?`);
-  const { reason, message } = await tryAgent(guard, row.workspace_id, opened);
+  if (opened.type === 'script')
+    return note(
+      'agent',
+      `${name}: a script, which makes no connection. Its test tells whether its sentences are ready.`,
+    );
+  const { reason, message } = await tryConnection(guard, row.workspace_id, opened);
   return (reason === 'ok' ? ok : mend)('agent', `${name}: ${message}`);
 
   function connection() {

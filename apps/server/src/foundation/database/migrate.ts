@@ -27,6 +27,7 @@ import * as numberPeers from '../../../migrations/0100-number-peers.ts';
 import * as learntAddresses from '../../../migrations/0102-learnt-addresses.ts';
 import * as agentConnections from '../../../migrations/0103-agent-connections.ts';
 import * as sounds from '../../../migrations/0104-sounds.ts';
+import * as speechSounds from '../../../migrations/0105-speech-sounds.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -62,6 +63,7 @@ export const migrations: Record<string, Migration> = {
   '0102-learnt-addresses': learntAddresses,
   '0103-agent-connections': agentConnections,
   '0104-sounds': sounds,
+  '0105-speech-sounds': speechSounds,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

@@ -7,6 +7,13 @@ export interface ServedCall {
   agentId: string;
 }
 
+/** When somebody is to be called again: in so many minutes, or the next time that it is so late where the person is. */
+export interface CallBackTime {
+  inMinutes?: number;
+  /** As `09:30`. */
+  at?: string;
+}
+
 /** What an agent that this server itself speaks for can ask for in its call: each for this call and its person alone. */
 export type AgentRequest =
   /** What it found out: the same as a `POST` of the call's result. Answers nothing. */
@@ -15,4 +22,10 @@ export type AgentRequest =
       result: components['schemas']['RecordCallResult'] & Pick<components['schemas']['CallResult'], 'dataComplete'>;
     }
   /** A tool that its model calls. Answers a `ToolAnswer`. @param args JSON, as the model wrote it */
-  | { type: 'use_tool'; name: string; args: string };
+  | { type: 'use_tool'; name: string; args: string }
+  /** Another call with the same person. Answers nothing. */
+  | ({ type: 'call_back' } & CallBackTime)
+  /** A sentence of a script. Answers its sound, a `SharedArrayBuffer` of µ-law. @param isKept whether it is the same for everybody */
+  | { type: 'speech'; text: string; language: string; voice?: string; isKept: boolean }
+  /** A sound of the workspace. Answers it in the same way. */
+  | { type: 'sound'; soundId: string };

@@ -1,5 +1,6 @@
 import type { AgentConnection } from '../telephony/agent-connection.ts';
 import { RealtimeAgent } from './realtime-agent.ts';
+import { ScriptAgent } from './script-agent.ts';
 import { type Briefing, StreamAgent } from './stream-agent.ts';
 import type { Voice } from './voice.ts';
 
@@ -11,6 +12,7 @@ const kinds: {
 } = {
   stream: (connection, briefing) => new StreamAgent(connection, briefing),
   realtime: (connection, briefing) => new RealtimeAgent(connection, briefing),
+  script: (connection, briefing) => new ScriptAgent(connection, briefing),
 };
 
 /** The voice of an agent in a call. @returns nothing if it has no connection */

@@ -6,6 +6,7 @@ import { agentVoice } from './agent-voice.ts';
 import type { MediaThreadData, MediaVoices } from './media.ts';
 import { createMediaAddressJudge } from './media-address.ts';
 import { RealtimeVoice } from './realtime/realtime-voice.ts';
+import { ScriptVoice } from './script/script-voice.ts';
 import { TestSound } from './test-sound.ts';
 
 /** A thread that holds the media of some calls, beside the process's own. */
@@ -19,6 +20,7 @@ serveMedia<MediaVoices>({
   voices: {
     agent: (connection, speech) => agentVoice(connection, agentGuard, heartbeat, speech),
     realtime: (ask, speech) => new RealtimeVoice(ask, agentGuard, heartbeat, speech),
+    script: (ask, speech) => new ScriptVoice(ask, speech),
     sound: async ({ path }, { playout }) => new TestSound(playout, await readUlawWav(path)),
   },
 });

@@ -13,6 +13,7 @@ import type { StreamEnd } from './agent-end.ts';
 import type { AgentConnected, AgentConnection } from './agent-stream.ts';
 import { createMediaAddressJudge } from './media-address.ts';
 import type { RealtimeAsk } from './realtime/realtime-voice.ts';
+import type { ScriptAsk } from './script/script-voice.ts';
 
 /** Who can speak on a call: its agent, or the sound of a test call, which then echoes. */
 export type MediaVoices = {
@@ -20,6 +21,8 @@ export type MediaVoices = {
   agent: { ask: AgentConnection; answer: AgentConnected; end: StreamEnd };
   /** A speech model, as an agent. */
   realtime: { ask: RealtimeAsk; answer: AgentConnected; end: StreamEnd };
+  /** A script, which makes no connection. */
+  script: { ask: ScriptAsk; answer: AgentConnected; end: StreamEnd };
   /** @param path a WAV file of µ-law */
   sound: { ask: { path: string }; answer: undefined };
 };

@@ -1,7 +1,8 @@
 import type { RealtimeAsk } from '../media/realtime/realtime-voice.ts';
+import type { ScriptStep } from '../media/script/script.ts';
 
 /** Who speaks on an agent's calls, as the contract's `AgentConnection` with its secrets. `type` says which shape it has. */
-export type AgentConnection = StreamConnection | RealtimeConnection;
+export type AgentConnection = StreamConnection | RealtimeConnection | ScriptConnection;
 
 /** A process of one's own, which calls reach over a WebSocket. */
 export interface StreamConnection {
@@ -23,4 +24,12 @@ export interface StreamConnection {
 export interface RealtimeConnection extends Omit<RealtimeAsk, 'silenceMs' | 'accountSid'> {
   type: 'realtime';
   silenceSeconds: number;
+}
+
+/** A script that this server itself goes through; its texts have templates still. */
+export interface ScriptConnection {
+  type: 'script';
+  language: string;
+  voice?: string;
+  steps: readonly ScriptStep[];
 }

@@ -24,6 +24,7 @@ export async function readStorage(tx: Tx, workspaceId: string, mostBytes: number
         where workspace_id = ${workspaceId} and file_erased_at is null)
       + (select coalesce(sum(file_size_bytes), 0) from knowledge_base_documents where workspace_id = ${workspaceId})
       + (select coalesce(sum(size_bytes), 0) from sounds where workspace_id = ${workspaceId})
+      + (select coalesce(sum(size_bytes), 0) from speech_sounds where workspace_id = ${workspaceId})
       + (select coalesce(sum(size_bytes), 0) from call_recordings
         where workspace_id = ${workspaceId} and status in ('recording', 'stored') and size_bytes > 0)
     )::bigint as used`.execute(tx.db);

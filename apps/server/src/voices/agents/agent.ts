@@ -6,6 +6,7 @@ import type { AgentConnection } from '../../lines/telephony/agent-connection.ts'
 import { type AgentRow, apiKeyPlace, headersPlace, type KeptAgent, secretPlace } from './agent-row.ts';
 import type { Agent } from './directory.ts';
 import { openRealtime, presentRealtime } from './realtime.ts';
+import { presentScript } from './script.ts';
 
 /** A new secret: 32 random bytes. */
 export const newSecret = (): string => `ags_${randomBytes(32).toString('base64url')}`;
@@ -36,11 +37,17 @@ const presentStream = (row: AgentRow): components['schemas']['AgentStreamConnect
   reconnect: row.reconnect,
 });
 
+const presentKinds = {
+  stream: (row: AgentRow) => ({ connection: presentStream(row) }),
+  realtime: presentRealtime,
+  script: (row: AgentRow) => ({ connection: presentScript(row) }),
+};
+
 /** An agent as clients see it. */
 export const presentAgent = (row: AgentRow): components['schemas']['Agent'] => ({
   id: toId('agent', row.id),
   name: row.name,
-  ...(row.connection_type === 'realtime' ? presentRealtime(row) : { connection: presentStream(row) }),
+  ...presentKinds[row.connection_type](row),
   ...(row.max_concurrent_calls !== null && { maxConcurrentCalls: row.max_concurrent_calls }),
   ...(row.max_call_seconds !== null && { maxCallSeconds: row.max_call_seconds }),
   knowledgeBaseIds: row.knowledge_base_ids.map((id) => toId('kb', id)),
@@ -54,6 +61,7 @@ export const presentAgent = (row: AgentRow): components['schemas']['Agent'] => (
 /** How an agent is reached, its secrets decrypted. */
 export function openConnection(row: KeptAgent, secrets: Secrets): AgentConnection {
   if (row.connection_type === 'realtime') return openRealtime(row, secrets);
+  if (row.connection_type === 'script') return presentScript(row);
   const { workspace_id: workspaceId, id } = row;
   const headers =
     row.connection_headers === null

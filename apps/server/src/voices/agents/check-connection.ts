@@ -49,6 +49,11 @@ export function checkMove(
 
 const ofStreams = ['headers', 'secret', 'connectAt', 'connectTimeoutSeconds', 'reconnect'] as const;
 const ofModels = ['model', 'apiKey', 'voice', 'language'] as const;
+const ofScripts = ['voice', 'language', 'steps'] as const;
+const all = ['url', ...ofStreams, ...ofModels, 'steps'] as const;
+const ofKind: Record<AgentRow['connection_type'], readonly (typeof all)[number][]> = {
+  ...{ stream: ['url', ...ofStreams], realtime: ['url', ...ofModels], script: ofScripts },
+};
 
 /** Throws `invalid_request` for fields that agents of this type don't have. */
 export function checkKind(
@@ -59,7 +64,7 @@ export function checkKind(
   >,
 ): void {
   const { connection = {} } = body;
-  const foreign = type === 'realtime' ? ofStreams : ofModels;
+  const foreign = all.filter((name) => !ofKind[type].includes(name));
   const faults = foreign.filter((name) => connection[name] !== undefined).map((name) => `connection/${name}`);
   if (type !== 'realtime') faults.push(...personaFields.filter((name) => body[name] !== undefined));
   refuse(faults.map((name) => ({ path: `/body/${name}`, message: `is not for an agent with a ${type} connection` })));

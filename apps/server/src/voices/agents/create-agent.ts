@@ -1,6 +1,8 @@
+import type { Insertable } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import type { Made } from '../../foundation/database/idempotency-keys.ts';
 import { type Asked, answerOnce } from '../../foundation/database/kept-answers.ts';
+import type { Schema } from '../../foundation/database/schema.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
@@ -13,6 +15,7 @@ import { checkConnection, checkKind } from './check-connection.ts';
 import { checkKey } from './check-key.ts';
 import type { AgentDeps } from './deps.ts';
 import { changedTerms, checkModelUrl, modelConnection, vendorUrl } from './realtime.ts';
+import { changedScript, playSounds, type ScriptTerms } from './script.ts';
 import { findAgent } from './store.ts';
 
 /**
@@ -37,7 +40,7 @@ export async function createAgent(
     knowledgeBaseIds = [],
     recording,
   } = body;
-  const { url, columns } = await ownColumns(deps, workspaceId, body);
+  const { url, columns, script } = await ownColumns(deps, workspaceId, body);
   const [id, now] = [newUuid(), clock.now()];
   const { headers, secret = newSecret(), apiKey } = secretsOf(connection);
   const operation = 'createAgent';
@@ -65,6 +68,7 @@ export async function createAgent(
       })
       .execute();
     await attachKnowledgeBases(tx, id, knowledgeBaseIds);
+    if (script) await playSounds(tx, id, script);
     await audit(tx, auditOf('agent.created', 'agent', toId('agent', id)), now);
     return { row: (await findAgent(tx, id))!, secret };
   };
@@ -80,9 +84,14 @@ export async function createAgent(
 }
 
 /** What is kept of a connection, by its type: once its model has been asked whether the key is good. */
-async function ownColumns(deps: AgentDeps, workspaceId: string, body: components['schemas']['CreateAgent']) {
+async function ownColumns(
+  deps: AgentDeps,
+  workspaceId: string,
+  body: components['schemas']['CreateAgent'],
+): Promise<{ url: string | null; columns: OwnColumns; script?: ScriptTerms }> {
   const { connection, silenceSeconds = 30 } = body;
   if (connection.type === 'stream') return streamColumns(deps, connection, body);
+  if (connection.type === 'script') return scriptColumns(deps, connection, body);
   const { url = vendorUrl(connection.protocol), apiKey } = connection;
   checkModelUrl(deps.guard, url);
   const terms = changedTerms(undefined, connection, body, deps.templateFault);
@@ -106,7 +115,26 @@ function streamColumns(
   return { url, columns: { connect_at: connectAt, connect_timeout_seconds: connectTimeoutSeconds, reconnect } };
 }
 
+async function scriptColumns(
+  deps: AgentDeps,
+  connection: Extract<Connection, { type: 'script' }>,
+  { instructions, firstMessage, speaksFirst, resultSchema }: components['schemas']['CreateAgent'],
+) {
+  checkKind('script', { instructions, firstMessage, speaksFirst, resultSchema });
+  const speechFault = await deps.sentences.fault();
+  const script = changedScript(undefined, connection, { templateFault: deps.templateFault, speechFault });
+  const columns = {
+    connection_type: connection.type,
+    connection: JSON.stringify(script),
+    ...({ connect_at: 'ringing', connect_timeout_seconds: 2, reconnect: false } as const),
+  };
+  return { url: null, columns, script };
+}
+
 type Connection = components['schemas']['CreateAgentConnection'];
+/** Those that kinds of agents have of their own. */
+type OwnColumns = Pick<Insertable<Schema['agents']>, 'connect_at' | 'connect_timeout_seconds' | 'reconnect'> &
+  Partial<Pick<Insertable<Schema['agents']>, 'connection_type' | 'connection'>>;
 
 const secretsOf = (connection: Connection): { headers?: Record<string, string>; secret?: string; apiKey?: string } =>
-  connection;
+  connection.type === 'script' ? {} : connection;

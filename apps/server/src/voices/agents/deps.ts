@@ -4,6 +4,7 @@ import type { AddressGuard } from '../../foundation/outbound-http/address-guard.
 import type { InTestSlot } from '../../foundation/outbound-http/test-slots.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 
+import type { Sentences } from '../speech/sentences.ts';
 import type { TemplateFault } from './realtime.ts';
 
 /** What agents need. */
@@ -14,6 +15,7 @@ export interface AgentDeps {
   guard: AddressGuard;
   inTestSlot: InTestSlot;
   templateFault: TemplateFault;
+  sentences: Sentences;
   /** Has those go on that wait for an agent which failed, in the transaction that opens it. */
   onOpened: (tx: WorkspaceTx, agentId: string, now: Date) => Promise<void>;
 }

@@ -9,6 +9,7 @@ import { presentAgent } from './agent.ts';
 import { createAgent } from './create-agent.ts';
 import { deleteAgent } from './delete-agent.ts';
 import type { AgentDeps } from './deps.ts';
+import { prepareSoon } from './script.ts';
 import { agentPage, findAgent } from './store.ts';
 import { testAgent } from './test-agent.ts';
 import { updateAgent } from './update-agent.ts';
@@ -24,6 +25,7 @@ export function agentOperations(deps: AgentDeps) {
       const asked = { idempotencyKey: headers['Idempotency-Key'], apiKeyId: context.key.id };
       const { made, replayed } = await createAgent(deps, context.workspaceId, body, auditOf(context), asked);
       const { row, secret } = made;
+      prepareSoon(deps.sentences, context.workspaceId, row);
       return tagged(replayable(created({ agent: presentAgent(row), secret }), replayed), row);
     },
 
@@ -36,6 +38,7 @@ export function agentOperations(deps: AgentDeps) {
       const { workspaceId } = context;
       const id = fromId(path.agentId);
       const row = await updateAgent(deps, workspaceId, id, body, auditOf(context), headers['If-Match']);
+      prepareSoon(deps.sentences, workspaceId, row);
       return tagged(ok(presentAgent(row)), row);
     },
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { FRAME, isAudible, ULAW_SILENCE } from '@trunkline/media';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
 import type { InTestSlot } from '../../foundation/outbound-http/test-slots.ts';
@@ -10,9 +11,11 @@ import { type AgentConnection, AgentStream } from '../../lines/media/agent-strea
 import type { AgentConnection as ConnectionOfAgent } from '../../lines/telephony/agent-connection.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
+import type { Sentences } from '../speech/sentences.ts';
 import { openConnection } from './agent.ts';
 import { openFailing } from './agent-health.ts';
 import type { AgentDeps } from './deps.ts';
+import { prepareScript, type ScriptTerms } from './script.ts';
 import { findAgent } from './store.ts';
 import { type TriedModel, tryModel } from './try-model.ts';
 
@@ -26,7 +29,7 @@ const LISTEN_MS = 2000;
  * people are again once it was reached. Throws `not_found`.
  */
 export async function testAgent(
-  { database, clock, secrets, guard, onOpened }: AgentDeps,
+  { database, clock, secrets, guard, onOpened, sentences }: AgentDeps,
   workspaceId: string,
   id: string,
   auditOf: AuditOf,
@@ -37,7 +40,7 @@ export async function testAgent(
     await audit(tx, auditOf('agent.tested', 'agent', toId('agent', id)), clock.now());
     return found;
   });
-  const found = await tryAgent(guard, workspaceId, openConnection(row, secrets));
+  const found = await tryAgent({ guard, sentences }, workspaceId, openConnection(row, secrets));
   if (found.reachable)
     await database.inWorkspace(workspaceId, async (tx) => {
       const agentId = toId('agent', id);
@@ -50,17 +53,37 @@ export async function testAgent(
 /** Connects to an agent as a call would; answers what is in the way, in words. */
 export type AskAgent = (workspaceId: string, connection: ConnectionOfAgent) => Promise<string | undefined>;
 
+/** What agents are tried with. */
+export interface TryMeans {
+  guard: AddressGuard;
+  sentences: Sentences;
+}
+
 /** Asks agents, in the slots that tests have. */
 export const agentAsker =
-  (guard: AddressGuard, inTestSlot: InTestSlot): AskAgent =>
+  (means: TryMeans, inTestSlot: InTestSlot): AskAgent =>
   (workspaceId, connection) =>
     inTestSlot(workspaceId, async () => {
-      const { reachable, message } = await tryAgent(guard, workspaceId, connection);
+      const { reachable, message } = await tryAgent(means, workspaceId, connection);
       return reachable ? undefined : message;
     });
 
 /** The same for what is known of a connection, with nothing written. */
-export function tryAgent(guard: AddressGuard, workspaceId: string, connection: ConnectionOfAgent): Promise<AgentTest> {
+export function tryAgent(
+  { guard, sentences }: TryMeans,
+  workspaceId: string,
+  connection: ConnectionOfAgent,
+): Promise<AgentTest> {
+  if (connection.type === 'script') return tryScript(sentences, workspaceId, connection);
+  return tryConnection(guard, workspaceId, connection);
+}
+
+/** The same for an agent that is connected to. */
+export function tryConnection(
+  guard: AddressGuard,
+  workspaceId: string,
+  connection: Exclude<ConnectionOfAgent, { type: 'script' }>,
+): Promise<AgentTest> {
   if (connection.type === 'realtime') return tryModel(guard, workspaceId, connection, LISTEN_MS).then(told);
   const { url, headers, secret, connectTimeoutSeconds } = connection;
   return listenTo(guard, {
@@ -72,6 +95,26 @@ export function tryAgent(guard: AddressGuard, workspaceId: string, connection: C
     customParameters: { test: 'true' },
   });
 }
+
+/** A script is there if all that is the same for everybody can be played: a campaign's first callee must not wait for it. */
+async function tryScript(sentences: Sentences, workspaceId: string, script: ScriptTerms): Promise<AgentTest> {
+  const from = performance.now();
+  const faults = await Promise.race([
+    prepareScript(sentences, workspaceId, script),
+    sleep(PREPARE_MS, undefined, { ref: false }),
+  ]);
+  const durationMs = Math.round(performance.now() - from);
+  if (!faults) return { reachable: false, reason: 'timed_out', message: PREPARING, durationMs };
+  const [fault] = faults;
+  if (fault === undefined) return { reachable: true, reason: 'ok', message: PREPARED, spoke: true, durationMs };
+  const message = `${faults.length} of the script's sentences can not be played. ${fault}`;
+  return { reachable: false, reason: 'rejected', message, durationMs };
+}
+
+/** A test answers within 15 seconds. */
+const PREPARE_MS = 12_000;
+const PREPARING = 'The sentences of the script are still being made. Try again in a moment.';
+const PREPARED = 'All sentences of the script that are the same for everybody are ready.';
 
 async function listenTo(guard: AddressGuard, connection: AgentConnection): Promise<AgentTest> {
   let tell: (heard: StreamEnd | 'spoke' | 'silent') => void = () => {};

@@ -14,6 +14,7 @@ import { checkConnection, checkKind, checkMove } from './check-connection.ts';
 import { checkKey } from './check-key.ts';
 import type { AgentDeps } from './deps.ts';
 import { changedTerms, checkModelUrl, modelConnection, type RealtimeTerms, termsOf } from './realtime.ts';
+import { changedScript, playSounds, type ScriptTerms, scriptOf } from './script.ts';
 import { findAgent, lockAgent } from './store.ts';
 
 /** Changes what the body names. Throws `not_found`, `changed_meanwhile`, and what `createAgent` throws. */
@@ -36,6 +37,7 @@ export async function updateAgent(
     recording,
   } = body;
   if (connection.apiKey !== undefined) await checkNewKey(deps, workspaceId, id, body);
+  const speechFault = connection.steps && (await deps.sentences.fault());
   return database.inWorkspace(workspaceId, async (tx) => {
     // A first limit waits for who places calls without one, and then counts them.
     const locked = await lockAgent(tx, id, maxConcurrentCalls ? 'update' : 'no key update');
@@ -43,6 +45,7 @@ export async function updateAgent(
     checkEdition(locked, ifMatch);
     const before = (await findAgent(tx, id))!;
     const terms = checkedChange(deps, before, body);
+    const script = checkedScript(deps, before, connection, speechFault);
     if (Object.keys(body).length === 0) return before;
     checkMove(before, connection);
     const now = clock.now();
@@ -52,7 +55,7 @@ export async function updateAgent(
         ...(name !== undefined && { name }),
         ...(connection.url !== undefined && { connection_url: connection.url }),
         ...sealed(secrets, workspaceId, id, connection),
-        ...(terms && { connection: JSON.stringify(terms) }),
+        ...((terms ?? script) && { connection: JSON.stringify(terms ?? script) }),
         ...(connection.connectAt !== undefined && { connect_at: connection.connectAt }),
         ...(connection.connectTimeoutSeconds !== undefined && {
           connect_timeout_seconds: connection.connectTimeoutSeconds,
@@ -68,6 +71,7 @@ export async function updateAgent(
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', id)
       .execute();
+    if (script) await playSounds(tx, id, script);
     if (knowledgeBaseIds) await attachKnowledgeBases(tx, id, knowledgeBaseIds);
     if (maxConcurrentCalls) await countLiveCalls(tx, toId('agent', id), id);
     if (name !== undefined) await renameOnNumbers(tx, toId('agent', id), name);
@@ -103,6 +107,17 @@ function checkedChange(
   if (before.connection_type !== 'realtime') return undefined;
   if (connection.url !== undefined) checkModelUrl(guard, connection.url);
   return changedTerms(termsOf(before), connection, body, templateFault);
+}
+
+/** The same of a script; nothing if nothing of it changes. */
+function checkedScript(
+  { templateFault }: AgentDeps,
+  before: AgentRow,
+  connection: components['schemas']['UpdateAgentConnection'],
+  speechFault: string | undefined,
+): ScriptTerms | undefined {
+  if (before.connection_type !== 'script' || Object.keys(connection).length === 0) return undefined;
+  return changedScript(scriptOf(before), connection, { templateFault, speechFault });
 }
 
 /** Numbers show the names of the agents that are bound to them. */

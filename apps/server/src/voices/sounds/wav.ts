@@ -34,8 +34,8 @@ const encodings: Record<string, Encoding> = {
 };
 
 const EXTENSIBLE = 0xfffe;
-/** A length that a program has written which didn't know it yet. */
-const UNKNOWN = 0xffff_ffff;
+/** Lengths from here on are written by programs that don't know it yet. */
+const UNKNOWN = 0x7fff_0000;
 /** Samples that are worked on in one turn of the event loop: a millisecond or two. */
 const IN_ONE_TURN = 8192;
 
@@ -96,7 +96,7 @@ function formatOf(chunk: Buffer | undefined): Format {
 function wavOf(format: Format, length: number, bytes: ByteReader): Wav {
   const { encoding, channels, rate } = format;
   const frame = encoding.bytes * channels;
-  const isTold = length !== UNKNOWN && length !== 0;
+  const isTold = length < UNKNOWN && length !== 0;
   const frames = isTold ? Math.floor(length / frame) : undefined;
   const samples = frames === undefined ? undefined : Math.floor((frames * SAMPLE_RATE) / rate);
   if (samples === 0) throw new WavFault('must have sound in it');

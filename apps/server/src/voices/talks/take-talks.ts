@@ -15,6 +15,7 @@ import type { FillTemplates } from '../../lines/conversation/stream-agent.ts';
 import { voiceOf } from '../../lines/conversation/voice-of.ts';
 import type { Media } from '../../lines/media/media.ts';
 import type { Agent, AgentDirectory } from '../agents/directory.ts';
+import type { Sentences } from '../speech/sentences.ts';
 import { TalkLeg } from './talk-leg.ts';
 import { openTalk, type Talk } from './talk-token.ts';
 
@@ -26,6 +27,8 @@ export interface TakingDeps {
   secrets: Secrets;
   agents: AgentDirectory;
   fill: FillTemplates;
+  /** What scripts say. */
+  sentences: Sentences;
   /** The media of this process, opened with the first talk if it has none. */
   media: () => Media;
   /** By which the media threads are reached from this machine. */
@@ -119,7 +122,7 @@ export class Talks {
   }
 
   #converse(talk: Talk, agent: Agent, socket: WebSocket): Conversation {
-    const { clock, log, media, mediaAddress } = this.#deps;
+    const { clock, log, media, mediaAddress, sentences } = this.#deps;
     const { workspaceId, agentId, variables } = talk;
     const call = { workspaceId, roomId: talk.id };
     let leg!: TalkLeg;
@@ -128,6 +131,8 @@ export class Talks {
         ...{ clock, log, media: media(), timers: systemTimers },
         recorder: { pathOf: () => '', finish: async () => {} },
         serve: async (_call, request) => {
+          if (request.type === 'speech') return sentences.speech(workspaceId, request, request.isKept);
+          if (request.type === 'sound') return sentences.sound(workspaceId, request.soundId);
           const answer = pretended[request.type](request as never);
           leg.say({ event: 'request', request, answer });
           return answer;
@@ -165,9 +170,14 @@ export class Talks {
 }
 
 /** What comes of what an agent asks for, where it would be about a person. */
-const pretended: { [Type in AgentRequest['type']]: (request: Extract<AgentRequest, { type: Type }>) => unknown } = {
+const pretended: {
+  [Type in Exclude<AgentRequest['type'], 'speech' | 'sound'>]: (
+    request: Extract<AgentRequest, { type: Type }>,
+  ) => unknown;
+} = {
   record_result: () => NOBODY_RUNG,
   use_tool: () => ({ output: NOBODY_RUNG, isDone: true }),
+  call_back: () => NOBODY_RUNG,
 };
 
 function hostOf(origin: string): string | undefined {

@@ -1,3 +1,4 @@
+import type { Config } from '../../../src/config.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 import { type Callee, type Carrier, startCarrier } from './carrier.ts';
@@ -22,12 +23,14 @@ async function readCall(server: TestServer, roomId: string) {
 
 /**
  * @param also an address, beside those of loopback, at which an agent may be
+ * @param more settings of the server
  * @param named the name of the trunk, if it is not the carrier's address, and who knows it
  */
 export async function startCalling(
   callee: Callee,
   also?: string,
   named?: { terminationUrl: string; nameServer: string },
+  more: Partial<Config> = {},
 ): Promise<Calling> {
   const networks = [{ address: '127.0.0.0', prefix: 8 }, ...(also ? [{ address: also, prefix: 32 }] : [])];
   const allowed = { networks, hosts: [] };
@@ -37,7 +40,7 @@ export async function startCalling(
     ...(named && { nameServers: [named.nameServer] }),
     config: {
       ...{ drainSeconds: 0, sipHost: '127.0.0.1', sipPort: 0, rtpPortMin, rtpPortMax: rtpPortMin + 399 },
-      ...{ sipAllowedAddresses: allowed, outboundAllowedAddresses: allowed },
+      ...{ sipAllowedAddresses: allowed, outboundAllowedAddresses: allowed, ...more },
     },
   });
   const { client } = server;

@@ -583,6 +583,12 @@ export interface Schema {
     size_bytes: number;
     created_at: Date;
   };
+  speech_sounds: {
+    workspace_id: string;
+    digest: string;
+    size_bytes: number;
+    used_at: Date;
+  };
   test_calls: {
     workspace_id: string;
     room_id: string;

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
+import type { Row } from '../../foundation/database/schema.ts';
+import type { Clock } from '../../foundation/values/clock.ts';
+import { ServiceError } from '../../foundation/values/service-error.ts';
+import type { CallBackTime, ServedCall } from '../../lines/conversation/agent-request.ts';
+import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
+import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
+import { toE164 } from '../calls/call.ts';
+import type { IsSimulated } from '../calls/may-dial.ts';
+import { zonesOfContact } from '../calls/zones-of-contact.ts';
+import { nextLocalTime } from '../workflows/runs/local-time.ts';
+import { acceptCall } from './accept-call.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** How long after its time such a call is still placed. */
+const EXPIRES_MS = DAY_MS;
+const LATEST_MINUTES = 30 * 24 * 60;
+
+export interface CallBackDeps {
+  database: Database;
+  clock: Clock;
+  /** Those that are configured on this server. */
+  providers: readonly Provider[];
+  operator: OperatorLimits;
+  isSimulated: IsSimulated;
+  /** Has due intents looked at at once. */
+  nudge: () => void;
+}
+
+type CampaignHours = Pick<
+  Row<'campaigns'>,
+  'calling_windows' | 'schedule_start' | 'schedule_end' | 'schedule_days' | 'timezone' | 'callee_time_zone'
+>;
+
+/** The call that is to be followed by another, as far as that goes by it. */
+type Before = Pick<
+  Row<'calls'>,
+  | ('direction' | 'from_number' | 'to_number' | 'agent_id' | 'variables' | 'metadata')
+  | ('external_id' | 'tags' | 'ring_timeout_seconds' | 'max_call_seconds' | 'campaign_id')
+>;
+
+/**
+ * Has the person of a call called again by its agent, once a call, from the number that the call was made from or came to,
+ * and within the hours of its campaign. What is asked for again changes nothing. It waits for open hours as every call does.
+ * Throws `call_refused` for a person that is not to be called, and what keeps such a call from being taken on.
+ * @returns when it is to be placed
+ */
+export async function callBack(deps: CallBackDeps, call: ServedCall, time: CallBackTime): Promise<Date> {
+  const { database, clock, nudge } = deps;
+  const { workspaceId, roomId, agentId } = call;
+  const now = clock.now();
+  const id = idOf(roomId);
+  const startAt = await database.inWorkspace(workspaceId, async (tx) => {
+    const known = await placedAt(tx, id);
+    if (known) return known;
+    const before = await readCall(tx, roomId);
+    const [person, ours] =
+      before.direction === 'outbound' ? [before.to_number, before.from_number] : [before.from_number, before.to_number];
+    if (person === null || ours === null) throw new ServiceError('call_refused', 'The caller has withheld its number.');
+    const hours = before.campaign_id === null ? undefined : await hoursOf(tx, before.campaign_id);
+    const at = timeOf(time, { person, hours, now });
+    await acceptCall(
+      tx,
+      { id, toNumber: person, startAt: at, expiresAt: new Date(at.getTime() + EXPIRES_MS) },
+      {
+        ...{ agentId, fromNumber: toE164(ours), toNumber: toE164(person) },
+        ...(before.variables !== null && { variables: before.variables }),
+        metadata: before.metadata,
+        ...(before.external_id !== null && { externalId: before.external_id }),
+        ...(before.tags !== null && { tags: before.tags }),
+        ringTimeoutSeconds: before.ring_timeout_seconds,
+        maxCallSeconds: before.max_call_seconds,
+        ...(hours && {
+          callingWindows: windowsOf(hours),
+          timezone: hours.timezone,
+          calleeTimeZone: hours.callee_time_zone,
+        }),
+      },
+      { ...deps, now },
+    );
+    return at;
+  });
+  nudge();
+  return startAt;
+}
+
+/** One call back follows a call: it has an ID that is made of the call's. */
+function idOf(roomId: string): string {
+  const hex = createHash('sha256').update(`call back ${roomId}`).digest('hex');
+  return `${roomId.slice(0, 14)}7${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
+}
+
+async function placedAt(tx: WorkspaceTx, id: string): Promise<Date | undefined> {
+  const { rows } = await sql<{ at: Date }>`
+    select coalesce(next_attempt_at, created_at) as at from call_intents
+      where workspace_id = ${tx.workspaceId} and id = ${id}
+    union all
+    select start_at as at from calls where workspace_id = ${tx.workspaceId} and id = ${id} limit 1`.execute(tx.db);
+  return rows[0]?.at;
+}
+
+async function readCall(tx: WorkspaceTx, roomId: string): Promise<Before> {
+  const { rows } = await sql<Before>`
+    select direction, from_number, to_number, agent_id, variables, metadata, external_id, tags, ring_timeout_seconds,
+      max_call_seconds, campaign_id
+    from calls where workspace_id = ${tx.workspaceId} and id = ${roomId} for no key update`.execute(tx.db);
+  if (rows[0]) return rows[0];
+  throw new ServiceError('invalid_state', 'The call is not there any more.');
+}
+
+async function hoursOf(tx: WorkspaceTx, campaignId: string): Promise<CampaignHours | undefined> {
+  const { rows } = await sql<CampaignHours>`
+    select calling_windows, schedule_start, schedule_end, schedule_days, timezone, callee_time_zone
+    from campaigns where workspace_id = ${tx.workspaceId} and id = ${campaignId}`.execute(tx.db);
+  return rows[0];
+}
+
+const windowsOf = ({ calling_windows, schedule_days: days, schedule_start, schedule_end }: CampaignHours) =>
+  calling_windows ?? [{ days, start: schedule_start ?? 0, end: schedule_end ?? 1440 }];
+
+/** A time of day is the person's; if it may be in several time zones, it has come in all of them. */
+function timeOf(
+  { inMinutes, at }: CallBackTime,
+  { person, hours, now }: { person: number; hours: CampaignHours | undefined; now: Date },
+): Date {
+  if (at === undefined) {
+    const minutes = Math.min(Math.max(inMinutes ?? 1, 1), LATEST_MINUTES);
+    return new Date(now.getTime() + minutes * MINUTE_MS);
+  }
+  const [hour = 0, minute = 0] = at.split(':').map(Number);
+  const { timezones } = zonesOfContact(hours?.callee_time_zone ?? 'strictest', null, person);
+  const zones = timezones.length > 0 ? timezones : [hours?.timezone ?? 'UTC'];
+  return nextLocalTime({ time: hour * 60 + minute }, zones, now);
+}
