@@ -8,6 +8,7 @@ import type { Overrides } from '../src/compose-services.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import type { EngineTx } from '../src/foundation/database/database.ts';
 import { newKey } from '../src/platform/api-keys/key.ts';
+import { wakeLoops } from '../src/platform/jobs/quiet.ts';
 import { startServer } from '../src/server.ts';
 import { noteStatus } from './contract/statuses.ts';
 import { freshDatabase } from './database.ts';
@@ -24,6 +25,9 @@ export interface TestOverrides extends Overrides {
   machineTime?: () => number;
   log?: Logger;
 }
+
+/** For so long after word of a change the loops of a test's server run as often as they can. */
+const AWAKE_MS = 500;
 
 /** Has all workspaces call at any hour, as a PATCH with `quietHours: null` does. */
 const liftDefaultHours = ({ db }: EngineTx) =>
@@ -73,13 +77,14 @@ export async function startTestServer(overrides: TestOverrides = {}) {
       validateResponses: 'throw',
       onAnswer: noteStatus,
       simulatorTime: clock,
-      // Loops sleep through time that a test moves on.
-      quiet: { longestMs: 1000 },
+      // A server whose loops are all awake takes a tenth of a core, and most stand still while their tests ask or wait.
+      quiet: { awakeMs: AWAKE_MS, longestBlindMs: 1000 },
       // Many servers and their tests share a process, which is late now and then.
       loopDelay: { worstMs: () => 0, close: () => {} },
       ...overrides,
     },
   });
+  clock.onMove(() => wakeLoops(server.database));
   if (config.sipHost && !overrides.keepsDefaultHours) await server.database.inEngine(liftDefaultHours);
   const clientOf = (key: string) => testClient(server.url, key);
   return {

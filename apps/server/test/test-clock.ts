@@ -6,6 +6,8 @@ export interface TestClock extends SimulatorTime {
   advance(milliseconds: number): void;
   /** @param instant where it is in RFC 3339 or as a date */
   set(instant: Date | string): void;
+  /** Has this called whenever it was moved. */
+  onMove(told: () => void): void;
 }
 
 interface Wake {
@@ -23,6 +25,7 @@ export function testClock(start: Date | string = new Date(), { stands = false } 
   const machine = () => (stands ? 0 : Date.now());
   let ahead = new Date(start).getTime() - machine();
   const wakes = new Set<Wake>();
+  const listeners: (() => void)[] = [];
   const now = () => machine() + ahead;
   const fire = (wake: Wake) => {
     clearTimeout(wake.timer);
@@ -45,6 +48,7 @@ export function testClock(start: Date | string = new Date(), { stands = false } 
     }
     ahead = then;
     for (const wake of wakes) arm(wake);
+    for (const told of listeners) told();
   };
   return {
     now: () => new Date(now()),
@@ -59,5 +63,6 @@ export function testClock(start: Date | string = new Date(), { stands = false } 
     },
     advance,
     set: (instant) => advance(new Date(instant).getTime() - now()),
+    onMove: (told) => void listeners.push(told),
   };
 }

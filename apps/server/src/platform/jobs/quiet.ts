@@ -3,8 +3,11 @@ import type { Database } from '../../foundation/database/database.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import type { Asleep } from './every.ts';
 
-/** For so long after the last word from any server no loop sleeps, and how long it then sleeps at most, in milliseconds. */
-const limits = { awakeMs: 10_000, longestMs: 30_000 };
+/**
+ * For so long after the last word from any server no loop sleeps, and how long it then sleeps at most, in milliseconds:
+ * one that says when it is due, and one that can't.
+ */
+const limits = { awakeMs: 10_000, longestMs: 30_000, longestBlindMs: 30_000 };
 
 export type QuietLimits = Partial<typeof limits>;
 
@@ -73,7 +76,7 @@ export class Quiet {
     this.#sleepers.push(sleeper);
     return async (signal) => {
       if (signal.aborted || !this.#isListening || performance.now() - this.#heardAt < this.#limits.awakeMs) return;
-      sleeper.until = performance.now() + this.#limits.longestMs;
+      sleeper.until = performance.now() + (due ? this.#limits.longestMs : this.#limits.longestBlindMs);
       const sleep = new Promise<void>((resolve) => {
         sleeper.wake = resolve;
       });
@@ -131,6 +134,9 @@ export class Quiet {
 }
 
 const known = new WeakMap<Database, Quiet>();
+
+/** Ends the sleep of all loops of a server, as word of a change does: for who sets its clock. */
+export const wakeLoops = (database: Database): void => known.get(database)?.word();
 
 /**
  * What a loop waits for after each rest (`every`), so that it sleeps while nothing happens.

@@ -279,6 +279,11 @@ test('a secret signs for another address only if it is given with it', async () 
   await elsewhere.stop();
 });
 
+const endpointRow = (id: string) =>
+  server.database.inEngine((tx) =>
+    tx.db.selectFrom('webhooks').selectAll().where('id', '=', fromId(id)).executeTakeFirstOrThrow(),
+  );
+
 test('an endpoint that is away for a week gets what is younger, and the rest is given up', async () => {
   receiver.answer(503, { 'retry-after': '3600' });
   const { id } = await createEndpoint(server, receiver.url, ['upload.pending']);
@@ -291,6 +296,8 @@ test('an endpoint that is away for a week gets what is younger, and the rest is 
   await until(async () => {
     const [, second, first] = (await deliveriesOf(server, id)).map(({ attempts }) => attempts);
     expect([first! >= 2, second! >= 1]).toEqual([true, true]);
+    // Nothing is under way that could still be refused after the next hour.
+    expect((await endpointRow(id)).resting_until! > server.clock.now()).toBe(true);
   });
   receiver.answer(200);
   server.clock.advance(HOUR);
@@ -304,10 +311,7 @@ test('an endpoint that is away for a week gets what is younger, and the rest is 
 
 test('an endpoint that can not be served by a fault of ours is left alone for a while, and then served', async () => {
   const { id } = await createEndpoint(server, receiver.url, ['upload.pending']);
-  const row = () =>
-    server.database.inEngine((tx) =>
-      tx.db.selectFrom('webhooks').selectAll().where('id', '=', fromId(id)).executeTakeFirstOrThrow(),
-    );
+  const row = () => endpointRow(id);
   const setSecret = (secret: string) =>
     server.database.inEngine((tx) =>
       tx.db.updateTable('webhooks').set({ secret }).where('id', '=', fromId(id)).execute(),
