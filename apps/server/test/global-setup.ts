@@ -48,7 +48,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('testServer', { connection: server.connection, maker, template, embedded: server.embedded });
   const statuses = await mkdtemp(path.join(tmpdir(), `${folderStart}${process.pid}-statuses-`));
   project.provide('statuses', { folder: statuses, wholeRun: runsEveryTest(project) });
+  // Below the package, so that what it needs is found.
+  const programs = path.join(import.meta.dirname, '../node_modules/.cache', `${folderStart}${process.pid}-programs`);
+  process.env['TEST_PROGRAMS'] = programs;
   return async () => {
+    await rm(programs, { recursive: true, force: true });
     await rm(statuses, { recursive: true });
     await statementOn(maker, `drop database ${template} with (force)`);
     await server.remove();

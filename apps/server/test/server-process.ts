@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-
-const sources = ['--conditions=source', fileURLToPath(new URL('../src/main.ts', import.meta.url))];
+import { program } from './program.ts';
 
 /** A server in a process of its own, which a test may kill. */
 export interface ServerProcess {
@@ -17,17 +15,14 @@ export interface ServerProcess {
 
 /**
  * Starts `trunkline-server serve` with these variables, and waits until it is ready.
- * @param main what Node is given to run, the sources by default
+ * @param main what Node is given to run, this version by default
  */
-export async function startServerProcess(
-  environment: Record<string, string>,
-  main: string[] = sources,
-): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [...main, 'serve'], {
+export async function startServerProcess(environment: Record<string, string>, main?: string[]): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [...(main ?? (await program('main'))), 'serve'], {
     env: {
       PATH: process.env['PATH'],
       // What is made of a copy nobody reads again, and it takes longer to write than to make.
-      ...(main === sources && { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }),
+      ...(!main && { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }),
       PORT: '0',
       HOST: '127.0.0.1',
       RATE_LIMIT_PER_MINUTE: '0',

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
+import { program } from '../program.ts';
 import type { Disorder } from './chaos-server.ts';
 
 /** A server's place: it comes back at the same URL each time. */
@@ -47,7 +48,8 @@ export function serverSlot(
   const runs = () => child !== undefined && child.exitCode === null && child.signalCode === null;
 
   const startOnce = async (): Promise<boolean> => {
-    const made = spawn(process.execPath, ['--conditions=source', '--max-semi-space-size=8', entry], {
+    const run = entry === ownEntry ? await program('chaos-server') : ['--conditions=source', entry];
+    const made = spawn(process.execPath, ['--max-semi-space-size=8', ...run], {
       env: {
         PATH: process.env['PATH'],
         NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],

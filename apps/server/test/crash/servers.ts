@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
@@ -9,6 +8,7 @@ import type { Database } from '../../src/foundation/database/database.ts';
 import { chances } from '../chances.ts';
 import { callsOf, countersOf, dialedWrongly, providerPeak, recordedPeak } from '../dialing/audit.ts';
 import { campaignRow, shortCalls } from '../dialing/dialing.ts';
+import { program } from '../program.ts';
 import { type SeedOptions, seedCampaign } from '../seed/campaign.ts';
 import { until } from '../until.ts';
 
@@ -19,12 +19,10 @@ const TAKEN_OVER_MS = (LEASE_SECONDS + LEASE_SECONDS / 3) * 1000 + 10_000;
 
 /** Starts a process that dials. */
 export async function startServer({ connectionString }: Connection): Promise<ChildProcess> {
-  const entry = path.join(import.meta.dirname, 'dialer-process.ts');
-  const child = spawn(
-    process.execPath,
-    ['--conditions=source', entry, connectionString, String(SPEED), String(LEASE_SECONDS)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const entry = await program('dialer-process');
+  const child = spawn(process.execPath, [...entry, connectionString, String(SPEED), String(LEASE_SECONDS)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await Promise.race([
     once(child.stdout!, 'data'),
     once(child, 'exit').then(() => {
