@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { TrunklineError } from '@trunkline/client';
 import { DemoError, type DemoOptions, readOptions, USAGE } from './options.ts';
-import { runDemo } from './run-demo.ts';
+import { openTalk, runDemo } from './run-demo.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { startServerProcess } from './server-process.ts';
 import { sipSettings } from './sip-line.ts';
@@ -17,17 +17,25 @@ const interrupted = new Promise<Signal>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, resolve);
 });
 
+function what({ sip, talk }: DemoOptions): string {
+  if (sip) return 'calls over SIP and RTP on this machine';
+  return talk ? 'talk to an agent' : `simulated calls, at ${SPEED} times real speed`;
+}
+
 /** Shows the demo. Leaves nothing running and nothing behind, however it ends. Returns the exit code. */
 async function show(screen: Screen, options: DemoOptions): Promise<number> {
-  const what = options.sip ? 'calls over SIP and RTP on this machine' : `simulated calls, at ${SPEED} times real speed`;
-  screen.text(`\n  ${screen.bold('Trunkline demo')}: ${what}\n`);
+  screen.text(`\n  ${screen.bold('Trunkline demo')}: ${what(options)}\n`);
   const sip = options.sip ? sipSettings() : undefined;
   const server = await startServerProcess(SPEED, sip?.settings);
   const over = new AbortController();
-  let ended: DemoResult | Signal;
+  let ended: DemoResult | Signal | undefined;
   try {
-    const demo = runDemo(server, { screen, options, signal: over.signal, calleePorts: sip?.calleePorts });
-    ended = await Promise.race([demo, interrupted, server.lost]);
+    const shown = { screen, options, signal: over.signal, calleePorts: sip?.calleePorts };
+    if (sip || !options.talk) ended = await Promise.race([runDemo(server, shown), interrupted, server.lost]);
+    if (options.talk && typeof ended !== 'string') {
+      const talking = openTalk(server, shown).then(() => interrupted);
+      ended = await Promise.race([talking, interrupted, server.lost]);
+    }
   } finally {
     screen.close();
     over.abort();

@@ -14,6 +14,8 @@ export interface DemoOptions {
   json: boolean;
   /** Whether calls go out over real SIP and RTP, to callees on this machine. */
   sip: boolean;
+  /** Whether a page is opened to talk to the agent, instead of a campaign, or after one over SIP. */
+  talk: boolean;
 }
 
 /** What a person can put right; the message says how. */
@@ -25,6 +27,7 @@ export const USAGE = `npm run demo [-- options]
   --country CC        the country that its national numbers are read in (default: US)
   --concurrency N     calls at the same time, 1 to 10000 (default: 50)
   --sip               calls over real SIP and RTP, to callees and an agent on this machine
+  --talk              a page to talk to an agent with your own microphone; with --sip, after the campaign
   --json              the result as one JSON object, the last line of standard output
   --help              this text
 
@@ -50,7 +53,8 @@ export async function readOptions(args: string[]): Promise<DemoOptions | undefin
     throw new DemoError(`There is no file ${path.resolve(contacts)}. Give the path of a CSV file to --contacts.`);
   }
   const shipped = values.contacts === undefined;
-  return { contacts, shipped, country: values.country.toUpperCase(), concurrency, json: values.json, sip: values.sip };
+  const { json, sip, talk } = values;
+  return { contacts, shipped, country: values.country.toUpperCase(), concurrency, json, sip, talk };
 }
 
 function parse(args: string[]) {
@@ -63,6 +67,7 @@ function parse(args: string[]) {
         concurrency: { type: 'string', default: '50' },
         json: { type: 'boolean', default: false },
         sip: { type: 'boolean', default: false },
+        talk: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
     });

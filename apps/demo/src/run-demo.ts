@@ -10,6 +10,7 @@ import {
   createClient,
   type TrunklineClient,
 } from '@trunkline/client';
+import { makeModel, makeScript } from './demo-agents.ts';
 import { readFaults } from './faults.ts';
 import { DemoError, type DemoOptions } from './options.ts';
 import { count, type Screen } from './screen.ts';
@@ -53,7 +54,7 @@ export async function runDemo(
   // It calls people of everywhere, at whatever hour somebody looks at it; its callees are of this machine.
   await demo.client.workspace.update({ quietHours: null }, { signal });
   const line = calleePorts
-    ? await openSipLine(demo.client, screen, { calleePorts, signal })
+    ? await openSipLine(demo.client, screen, { calleePorts, modelKey: modelKeyOf(options), signal })
     : { fromNumber: await buyNumber(demo), agentId: 'demo-agent', stop: async () => {} };
   try {
     const { list, upload } = await importContacts(demo);
@@ -64,6 +65,27 @@ export async function runDemo(
   } finally {
     await line.stop();
   }
+}
+
+/** The key of a speech model; it costs money, so that it is used only where talking is asked for. */
+const modelKeyOf = ({ talk }: DemoOptions): string | undefined => (talk && process.env['OPENAI_API_KEY']) || undefined;
+
+/** Makes agents to talk to, and says where. The server runs until it is stopped. */
+export async function openTalk(
+  server: ServerProcess,
+  { screen, options, signal }: Pick<Demo, 'screen' | 'options' | 'signal'>,
+): Promise<void> {
+  screen.waiting('Server', 'making a database …');
+  const { url, apiKey } = await server.ready;
+  const client = createClient({ baseUrl: url, apiKey });
+  const modelKey = modelKeyOf(options);
+  screen.line('Agent', (await makeScript(client, signal)).says);
+  if (modelKey) screen.line('Agent', (await makeModel(client, modelKey, signal)).says);
+  else screen.line('', screen.dim('with OPENAI_API_KEY set, a speech model too'));
+  screen.text('');
+  screen.text(`  ${screen.bold('Open this in a browser on this machine, choose an agent, and talk:')}`);
+  screen.text(`    ${url}/talk#${apiKey}`);
+  screen.text(screen.dim('    Ctrl-C ends it.'));
 }
 
 async function explainFaults(

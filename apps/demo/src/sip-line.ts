@@ -1,16 +1,13 @@
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TrunklineClient, unwrap } from '@trunkline/client';
-import { startAgent } from '@trunkline/example-agent/agent.ts';
 import { type Callees, startCallees } from './callees.ts';
+import { makeModel, makeScript } from './demo-agents.ts';
 import type { Screen } from './screen.ts';
 
-/** What a campaign calls with: a number on a SIP trunk, and an agent behind a WebSocket. */
+/** What a campaign calls with: a number on a SIP trunk, and an agent. */
 export interface SipLine {
   fromNumber: string;
   agentId: string;
@@ -21,6 +18,11 @@ const FROM_NUMBER = '+14155550100';
 /** How many of the demo's contacts are called where calls take as long as calls take. */
 const CONTACTS = 60;
 const RECORDING_SECONDS = 30;
+
+interface PortRange {
+  min: number;
+  max: number;
+}
 
 /** Two ranges of RTP ports, for the server and for the callees, elsewhere at each run. */
 function rtpPorts() {
@@ -42,35 +44,24 @@ export function sipSettings() {
   return { settings, calleePorts: ports.callees };
 }
 
-/** Starts callees and the example agent, and makes the number, its trunk and the agent known to the server. */
+/** Starts callees, and makes a number, its trunk and an agent: a script, or a model if its key is given. */
 export async function openSipLine(
   client: TrunklineClient,
   screen: Screen,
-  { calleePorts, signal }: { calleePorts: { min: number; max: number }; signal: AbortSignal },
+  { calleePorts, modelKey, signal }: { calleePorts: PortRange; modelKey: string | undefined; signal: AbortSignal },
 ): Promise<SipLine> {
   const callees: Callees = await startCallees(calleePorts);
-  const secret = randomBytes(24).toString('base64url');
-  const agent = startAgent({ port: 0, secret, client });
-  const stop = async () => {
-    await callees.stop();
-    for (const socket of agent.clients) socket.terminate();
-    agent.close();
-  };
   try {
-    await once(agent, 'listening');
-    const url = `ws://127.0.0.1:${(agent.address() as AddressInfo).port}/`;
-    const made = await unwrap(
-      client.POST('/v1/agents', { body: { name: 'Demo', connection: { type: 'stream', url, secret } }, signal }),
-    );
+    const agent = modelKey ? await makeModel(client, modelKey, signal) : await makeScript(client, signal);
     const trunk = { terminationUrl: callees.address, transport: 'udp' as const, callsPerSecond: 20 };
     const { id: trunkId } = await unwrap(client.POST('/v1/telephony/trunks', { body: trunk, signal }));
     const body = { phoneNumbers: [FROM_NUMBER], trunkId };
     await unwrap(client.POST('/v1/telephony/phone-numbers/import/manual', { body, signal }));
     screen.line('Trunk', `${callees.address}, SIP over UDP, with callees behind it`);
-    screen.line('Agent', `${url} (examples/agent)`);
-    return { fromNumber: FROM_NUMBER, agentId: made.agent.id, stop };
+    screen.line('Agent', agent.says);
+    return { fromNumber: FROM_NUMBER, agentId: agent.agentId, stop: callees.stop };
   } catch (error) {
-    await stop();
+    await callees.stop();
     throw error;
   }
 }
