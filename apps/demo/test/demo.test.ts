@@ -66,6 +66,18 @@ test('over SIP: a campaign calls telephones, an agent talks to who answers, and 
   expect(await demo.leftovers()).toEqual([path.basename(path.dirname(result.recording))]);
 });
 
+test('a page to talk to an agent is there until Ctrl-C', async () => {
+  const demo = await startDemo('--talk');
+  await expect.poll(() => demo.output.stdout, { timeout: 120_000 }).toMatch(/\/talk#tl_live_\w+/);
+  const [, page = '', key = ''] = /(http\S+\/talk)#(\S+)/.exec(demo.output.stdout) ?? [];
+  expect((await fetch(page)).status).toBe(200);
+  const agents = await fetch(new URL('/v1/agents', page), { headers: { 'X-API-Key': key } });
+  expect(await agents.json()).toMatchObject({ data: { items: [{ name: 'Appointments' }] } });
+  demo.child.kill('SIGINT');
+  expect((await demo.ended).code).toBe(130);
+  expect(await demo.leftovers()).toEqual([]);
+});
+
 test('the file that it brings, in words, without a terminal', async () => {
   const demo = await startDemo('--concurrency', '200');
   const { code, stdout, stderr } = await demo.ended;
