@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -37,9 +37,16 @@ test('the commands of the guides do what they say, one after another', async (co
   const run = promisify(execFile);
   await run('sh', ['-c', 'command -v bash curl jq']).catch(() => context.skip('bash, curl and jq are not installed'));
   const server = await startTestServer({
-    config: { simulatorSpeed: 100, outboundAllowedAddresses: addresses('127.0.0.1') },
+    config: {
+      simulatorSpeed: 100,
+      outboundAllowedAddresses: addresses('127.0.0.1'),
+      // Texts can be spoken, as far as a save needs to know.
+      speechUrl: 'http://127.0.0.1:9/v1/audio/speech',
+    },
   });
   const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-guides-'));
+  // A reader stands in a clone.
+  await symlink(path.join(docs, '../examples'), path.join(folder, 'examples'));
   onTestFinished(async () => {
     await server.stop();
     await rm(folder, { recursive: true });
