@@ -25,6 +25,38 @@ function schemasOf(node: unknown, pointer = ''): string[] {
   });
 }
 
+function ajvOf(document: Contract) {
+  const ajv = new Ajv2020({
+    strict: true,
+    // A schema may require a field of the one that it adds to.
+    strictRequired: false,
+    validateFormats: false,
+    keywords: [...Object.keys(document), 'discriminator', 'example'],
+  });
+  for (const extension of EXTENSIONS) ajv.addKeyword(extension);
+  return ajv.addSchema({ ...document, $id: 'contract' });
+}
+
+/** Where a schema has an example, however deep within another, and which of them it doesn't take. */
+function wrongExamples(document: Contract): { seen: number; wrong: string[] } {
+  const ajv = ajvOf(document);
+  const wrong: string[] = [];
+  let seen = 0;
+  const look = (node: unknown, pointer: string): void => {
+    if (typeof node !== 'object' || node === null) return;
+    // Of a field that is named so the schema stands there.
+    if ('example' in node && !pointer.endsWith('/properties')) {
+      seen += 1;
+      if (!ajv.validate({ $ref: `contract#${pointer}` }, node.example)) wrong.push(pointer);
+    }
+    for (const [key, child] of Object.entries(node))
+      if (key !== 'example' || pointer.endsWith('/properties'))
+        look(child, `${pointer}/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`);
+  };
+  look(document.components.schemas, '/components/schemas');
+  return { seen, wrong };
+}
+
 describe('the contract', () => {
   it('lints clean', async () => {
     const { stdout } = await tool('redocly', 'lint', '--config', '../redocly.yaml', '--format', 'json', 'openapi.yaml');
@@ -50,17 +82,16 @@ describe('the contract', () => {
   });
 
   it('has schemas that Ajv compiles in its strict mode', () => {
-    const ajv = new Ajv2020({
-      strict: true,
-      // A schema may require a field of the one that it adds to.
-      strictRequired: false,
-      validateFormats: false,
-      keywords: [...Object.keys(contract), 'discriminator', 'example'],
-    });
-    for (const extension of EXTENSIONS) ajv.addKeyword(extension);
-    ajv.addSchema({ ...contract, $id: 'contract' });
+    const ajv = ajvOf(contract);
     for (const pointer of schemasOf(contract))
       expect(() => ajv.compile({ $ref: `contract#${pointer}` }), pointer).not.toThrow();
+  });
+
+  it('shows right examples of its schemas', () => {
+    expect(wrongExamples(contract)).toEqual({ seen: expect.toSatisfy((seen) => seen > 100), wrong: [] });
+    const schemas = { ...contract.components.schemas, Wrong: { type: 'array', items: { type: 'string', example: 7 } } };
+    const { wrong } = wrongExamples({ ...contract, components: { ...contract.components, schemas } } as Contract);
+    expect(wrong).toEqual(['/components/schemas/Wrong/items']);
   });
 
   it('has stream tokens open every stream', () => {

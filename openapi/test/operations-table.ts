@@ -134,6 +134,7 @@ GET /v1/agents/{agentId} getAgent agents:read 200 404
 PATCH /v1/agents/{agentId} updateAgent agents:write 200 404 409
 DELETE /v1/agents/{agentId} deleteAgent agents:write 200 404 409
 POST /v1/agents/{agentId}/test testAgent agents:write 200 404
+POST /v1/agents/{agentId}/talk talkToAgent agents:write 201 404
 
 GET /v1/webhooks listWebhooks webhooks:read 200
 POST /v1/webhooks createWebhook webhooks:write 201 404 409

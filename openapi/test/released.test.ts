@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { parse } from 'yaml';
 import { BREAKS, type Editable, GROWTH } from './kinds-of-breaks.ts';
 import { type Document, stricterRequests } from './stricter-requests.ts';
@@ -66,11 +66,9 @@ const breaks = async (revision: string): Promise<string[]> => [
 
 describe(`the contract of today beside ${RELEASED}`, () => {
   it('breaks no client, but for the mends that are listed with their reason', async () => {
-    const bundle = join(folder, 'today.yaml');
-    await redocly('bundle', '--config', '../redocly.yaml', 'openapi.yaml', '-o', bundle);
     const mends = parse(await readFile(here(`released/${RELEASED}.mends.yaml`), 'utf8')) as Record<string, string>[];
     for (const { reason } of mends) expect(reason).toMatch(/\w{3}/);
-    expect((await breaks(bundle)).sort()).toEqual(mends.map(({ change }) => change).sort());
+    expect((await breaks(inject('closed'))).sort()).toEqual(mends.map(({ change }) => change).sort());
   });
 
   it('may say more in an answer, and ask for less', async () => {

@@ -3,12 +3,12 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import SwaggerParser from '@apidevtools/swagger-parser';
-import spectral from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 import codegen from 'openapi-typescript-codegen';
 import { generate } from 'orval';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bundle, bundleContract, type Contract, here, operationsOf, tool } from './bundle.ts';
+import { complaints, SCHEMA_EXAMPLES } from './spectral.ts';
 import { judge } from './zod-schemas.ts';
 
 let bundle: Bundle;
@@ -19,20 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-const SCHEMA_EXAMPLES = 'oas3-valid-schema-example';
-const { Ruleset, Spectral } = spectral;
-
-/** What Spectral has to say of a document from warnings up, a line each. */
-async function complaints(document: object, ruleset: object): Promise<string[]> {
-  const linter = new Spectral();
-  linter.setRuleset(new Ruleset(ruleset));
-  const found = await linter.run(document as Record<string, unknown>);
-  return found
-    .filter(({ severity }) => severity <= 1)
-    .map(({ code, path, message }) => `${code} ${path.join('.')} ${message}`);
-}
-
-/** Spectral looks at what is referred to at each place that does, which takes a minute: once is enough. */
+/** Spectral looks at what is referred to at each place that does, which takes a minute: once is enough. Examples of schemas take it long: spectral.long.test.ts. */
 function withEachErrorOnce(contract: Contract): Contract {
   const copy = structuredClone(contract);
   const seen = new Set<string>();
@@ -78,14 +65,6 @@ describe("the contract in other people's tools", () => {
         rules: { [SCHEMA_EXAMPLES]: 'off' },
       }),
     ).toEqual([]);
-  });
-
-  it('shows right examples of its schemas to Spectral', async () => {
-    const schemas = { ...bundle.contract, paths: {}, webhooks: {} };
-    const only = { extends: [[rulesets.oas, 'off']], rules: { [SCHEMA_EXAMPLES]: 'warn' } };
-    expect(await complaints(schemas, only)).toEqual([]);
-    const wrong = { ...schemas, components: { schemas: { Wrong: { type: 'string', example: 7 } } } };
-    expect((await complaints(wrong, only)).join()).toContain('components.schemas.Wrong.example');
   });
 
   it('is valid to swagger-parser', async () => {
