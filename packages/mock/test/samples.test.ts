@@ -25,7 +25,7 @@ let folder: string;
 beforeAll(async () => {
   mock = await startMock();
   folder = await mkdtemp(path.join(tmpdir(), 'trunkline-samples-'));
-  await writeFile(path.join(folder, 'handbook.pdf'), '%PDF-1.4');
+  for (const name of ['handbook.pdf', 'greeting.wav']) await writeFile(path.join(folder, name), '%PDF-1.4');
   await writeFile(path.join(folder, 'patients.csv'), 'phone\n+14155550142\n');
 });
 afterAll(async () => {
@@ -67,7 +67,7 @@ test.runIf(hasCurl)('by curl, which is needed for this', async () => {
 test('by the client', async () => {
   const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
   const start = () => createClient({ baseUrl: mock.url, apiKey: 'any' });
-  const open = () => openAsBlob(path.join(folder, 'handbook.pdf'));
+  const open = (name: string) => openAsBlob(path.join(folder, name));
   const send = ({ source }: Sample) =>
     new AsyncFunction('createClient', 'openAsBlob', 'console', source.replaceAll(/^import .*\n/gm, ''))(start, open, {
       log: () => {},

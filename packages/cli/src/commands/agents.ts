@@ -53,7 +53,7 @@ export function addAgents(program: Command, io: Io): void {
       }),
     )
     .option(...URL_FLAG)
-    .option('--from <file>', 'an agent as JSON, such as examples/agents/reminder.json');
+    .option('--from <file>', 'an agent as JSON: see examples/agents');
   agents
     .send(
       { usage: 'update <id>', says: 'Change an agent', example: `update ${EXAMPLE} --name Ada` },

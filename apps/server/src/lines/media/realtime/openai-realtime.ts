@@ -20,7 +20,7 @@ export const openaiRealtime: Protocol = {
     if (!place.searchParams.has('model')) place.searchParams.set('model', model);
     return place.href;
   },
-  headersOf: (url, apiKey) => {
+  headersOf: (url, apiKey): Record<string, string> => {
     if (apiKey === undefined) return {};
     const isAzure = new URL(url).hostname.endsWith('.azure.com');
     return isAzure ? { 'api-key': apiKey } : { Authorization: `Bearer ${apiKey}` };
