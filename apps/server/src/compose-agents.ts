@@ -1,12 +1,14 @@
 import { configured, type Engine } from './compose-engine.ts';
 import type { Parts, Services } from './compose-services.ts';
 import { callBack } from './dialing/call-intents/call-back.ts';
+import { toolCaller } from './dialing/calls/call-tool.ts';
 import { type CallResultDeps, recordCallResult } from './dialing/calls/record-call-result.ts';
 import { toolUser } from './dialing/calls/use-tool.ts';
 import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
 import { countConversions } from './dialing/campaigns/count-conversions.ts';
 import { retryMachine } from './dialing/campaigns/retry-machine.ts';
 import { fillWhatIs } from './dialing/workflows/definitions/fill-template.ts';
+import { measureSlots } from './foundation/observe/slot-metrics.ts';
 import type { AgentRequest, ServedCall } from './lines/conversation/agent-request.ts';
 import { operatorLimits } from './platform/workspace/operator-limits.ts';
 import { Talks } from './voices/talks/take-talks.ts';
@@ -57,7 +59,12 @@ export function serveAgents(parts: Parts, services: Services, engine: Engine): v
     ...{ operator: operatorLimits(parts.config), isSimulated: engine.switchboard.isSimulated },
     nudge: engine.intentClaiming.nudge,
   };
-  const useTool = toolUser({ results, agents: services.callAgents, log: parts.log });
+  const tools = toolCaller(services.outbound.send);
+  measureSlots(services.metrics.registry, 'agent_tools', tools.slots);
+  const useTool = toolUser({
+    ...{ results, agents: services.callAgents, callTool: tools.call, log: parts.log },
+    callBack: (call, time) => callBack(callBacks, call, time),
+  });
   const acts: Acts = {
     record_result: async ({ workspaceId, roomId }, { result }) => {
       await recordCallResult(results, workspaceId, roomId, result, undefined);

@@ -8428,6 +8428,62 @@ export interface components {
         AgentResultSchema: {
             [key: string]: unknown;
         };
+        /**
+         * @description What the model calls it by.
+         * @example free_slots
+         */
+        AgentToolName: string;
+        /**
+         * @description When to use it, and what it answers, for the model.
+         * @example Tells the free appointments of a day.
+         */
+        AgentToolDescription: string;
+        /**
+         * @description JSON Schema of its arguments, an object, of the keywords that `resultSchema` may have. What does not fit is not sent, and the model is told. Without it there are none.
+         * @example {
+         *       "type": "object",
+         *       "required": [
+         *         "day"
+         *       ],
+         *       "properties": {
+         *         "day": {
+         *           "type": "string",
+         *           "maxLength": 10
+         *         }
+         *       }
+         *     }
+         */
+        AgentToolParameters: {
+            [key: string]: unknown;
+        };
+        /**
+         * Format: uri
+         * @description Where its arguments are sent: an `https://` URL. An address inside the server's own network, and plain `http://`, are refused unless the server's settings allow the host.
+         * @example https://practice.example.com/slots
+         */
+        AgentToolUrl: string;
+        /**
+         * @description Seconds in which it must have answered. The person waits meanwhile.
+         * @example 8
+         */
+        AgentToolTimeoutSeconds: number;
+        /** @description A tool of one's own. The model's arguments are sent by POST, signed as webhooks are, with the agent's secret as the key; the answer's body, 16 KiB at most, is what the model is told. */
+        AgentTool: {
+            name: components["schemas"]["AgentToolName"];
+            description: components["schemas"]["AgentToolDescription"];
+            parameters: components["schemas"]["AgentToolParameters"];
+            url: components["schemas"]["AgentToolUrl"];
+            /**
+             * @description The names of the headers that are sent; their values are not shown.
+             * @example [
+             *       "Authorization"
+             *     ]
+             */
+            headerNames: string[];
+            timeoutSeconds: components["schemas"]["AgentToolTimeoutSeconds"];
+        };
+        /** @description Tools of one's own, beside those that a speech model has: `end_call`, `opt_out`, `call_back`, `record_result` and `search_knowledge`. For agents with a `realtime` connection. */
+        AgentTools: components["schemas"]["AgentTool"][];
         /** @description Nobody is called for this agent: in three calls in a row it failed and was never heard. What calls with it is paused as `agent_failing`, and what rang was cancelled; callers who arrive are still tried. A test that reaches it opens it again, and so does the resume of a campaign. */
         AgentFailing: {
             /** @description Since when. */
@@ -8449,6 +8505,7 @@ export interface components {
             firstMessage?: components["schemas"]["AgentFirstMessage"];
             speaksFirst?: components["schemas"]["AgentSpeaksFirst"];
             resultSchema?: components["schemas"]["AgentResultSchema"];
+            tools?: components["schemas"]["AgentTools"];
             /** @description Why nobody is called for it. Absent unless it fails. */
             failing?: components["schemas"]["AgentFailing"];
             /** @description When the agent was created. */
@@ -8541,6 +8598,26 @@ export interface components {
         };
         /** @description Who speaks on the agent's calls. `type` says which shape it has. */
         CreateAgentConnection: components["schemas"]["CreateAgentStreamConnection"] | components["schemas"]["CreateAgentRealtimeConnection"] | components["schemas"]["CreateAgentScriptConnection"];
+        /** @description A tool of one's own. The model's arguments are sent by POST, signed as webhooks are, with the agent's secret as the key; the answer's body, 16 KiB at most, is what the model is told. */
+        CreateAgentTool: {
+            name: components["schemas"]["AgentToolName"];
+            description: components["schemas"]["AgentToolDescription"];
+            parameters?: components["schemas"]["AgentToolParameters"];
+            url: components["schemas"]["AgentToolUrl"];
+            /**
+             * @description Headers of its requests. They are kept encrypted, and never shown again. Where they are left out, those of the tool that had the name stay, if its `url` has the same scheme, host and port.
+             * @example {
+             *       "Authorization": "Bearer example-token"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @default 8 */
+            timeoutSeconds?: components["schemas"]["AgentToolTimeoutSeconds"];
+        };
+        /** @description Tools of one's own, in the place of all that there were, beside those that a speech model has: `end_call`, `opt_out`, `call_back`, `record_result` and `search_knowledge`. For agents with a `realtime` connection. */
+        CreateAgentTools: components["schemas"]["CreateAgentTool"][];
         /** @description A new agent. */
         CreateAgent: {
             name: components["schemas"]["AgentName"];
@@ -8558,6 +8635,7 @@ export interface components {
             firstMessage?: components["schemas"]["AgentFirstMessage"];
             speaksFirst?: components["schemas"]["AgentSpeaksFirst"];
             resultSchema?: components["schemas"]["AgentResultSchema"];
+            tools?: components["schemas"]["CreateAgentTools"];
         };
         /** @description An agent, and the secret that signs its connections. Keep it now; it is never shown again. */
         AgentCreatedAnswer: {
@@ -8631,6 +8709,7 @@ export interface components {
             speaksFirst?: components["schemas"]["AgentSpeaksFirst"];
             /** @description What a speech model is to find out. `null` takes it away. */
             resultSchema?: components["schemas"]["AgentResultSchema"] | null;
+            tools?: components["schemas"]["CreateAgentTools"];
         };
         /**
          * @description `ok`, or what is in the way, by the words of a call's `agentEnd`: `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out`, `rejected` (an HTTP status instead of a WebSocket, or a model that refused its session), `limit_reached` (the model's rate or quota); `hung_up`, `crashed` or `too_large` if the agent took the connection and did not keep it.

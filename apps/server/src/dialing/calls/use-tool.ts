@@ -1,17 +1,21 @@
 import type { Logger } from 'pino';
 import { fromId } from '../../foundation/values/ids.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
-import type { ServedCall } from '../../lines/conversation/agent-request.ts';
+import type { CallBackTime, ServedCall } from '../../lines/conversation/agent-request.ts';
 import type { ToolAnswer } from '../../lines/media/realtime/tool-calls.ts';
 import type { AgentDirectory } from '../../voices/agents/directory.ts';
 import { readArguments } from '../../voices/agents/tool-arguments.ts';
 import { searchPassages } from '../../voices/knowledge-bases/search-passages.ts';
+import type { CallTool } from './call-tool.ts';
 import { type CallResultDeps, recordCallResult } from './record-call-result.ts';
 
 /** What tools of agents work with. */
 export interface ToolDeps {
   agents: AgentDirectory;
   results: CallResultDeps;
+  callTool: CallTool;
+  /** Has the person of a call called again. @returns when */
+  callBack: (call: ServedCall, time: CallBackTime) => Promise<Date>;
   log: Logger;
 }
 
@@ -36,6 +40,13 @@ const acts: Record<string, Act> = {
     if (Object.keys(result).length === 0) throw new ToolFault('There is nothing to keep: give at least one of them.');
     await recordCallResult(results, call.workspaceId, call.roomId, result, undefined);
     return 'It is kept.';
+  },
+  call_back: async (call, { inMinutes, at }, { callBack }) => {
+    if ((inMinutes === undefined) === (at === undefined)) throw new ToolFault('Give either inMinutes or at.');
+    const when = await callBack(call, {
+      ...(at === undefined ? { inMinutes: Number(inMinutes) } : { at: String(at) }),
+    });
+    return `The person is called again, at ${when.toISOString()} or as soon afterwards as it may be called.`;
   },
   search_knowledge: (call, args, deps) => search(call, String(args['query']), deps),
 };
@@ -64,7 +75,7 @@ export const toolUser =
   (deps: ToolDeps): UseTool =>
   async (call, name, args) => {
     try {
-      return { output: await use(deps, call, name, args), isDone: true };
+      return await use(deps, call, name, args);
     } catch (error) {
       if (error instanceof ToolFault || error instanceof ServiceError) return { output: error.message, isDone: false };
       deps.log.error({ err: error, roomId: call.roomId, tool: name }, 'a tool of an agent failed');
@@ -72,13 +83,16 @@ export const toolUser =
     }
   };
 
-async function use(deps: ToolDeps, call: ServedCall, name: string, text: string): Promise<string> {
+async function use(deps: ToolDeps, call: ServedCall, name: string, text: string): Promise<ToolAnswer> {
   const agent = await deps.agents.resolve(call.agentId, call.workspaceId);
-  const tools = agent?.connection?.type === 'realtime' ? agent.connection.tools : [];
-  const tool = tools.find((each) => each.name === name);
-  const act = tool && acts[name];
-  if (!tool || !act) throw new ToolFault('There is no such tool.');
-  return await act(call, argumentsOf(tool.parameters, text), deps);
+  const model = agent?.connection?.type === 'realtime' ? agent.connection : undefined;
+  const tool = model?.tools.find((each) => each.name === name);
+  if (!model || !tool) throw new ToolFault('There is no such tool.');
+  const args = argumentsOf(tool.parameters, text);
+  const { secret, tools } = model.http;
+  const own = tools.find((each) => each.name === name);
+  if (own) return await deps.callTool(call, own, args, secret);
+  return { output: await acts[name]!(call, args, deps), isDone: true };
 }
 
 function argumentsOf(schema: object, text: string): Args {

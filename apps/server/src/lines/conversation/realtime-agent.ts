@@ -24,7 +24,7 @@ export class RealtimeAgent implements Voice {
   }
 
   async join(sound: Sound): Promise<VoiceEnd | undefined> {
-    const { type: _type, silenceSeconds, firstMessage, ...connection } = this.#connection;
+    const { type: _type, http: _http, silenceSeconds, firstMessage, ...connection } = this.#connection;
     const { fill, variables = {}, workspaceId } = this.#briefing;
     const ask = {
       ...connection,

@@ -24,6 +24,16 @@ export interface StreamConnection {
 export interface RealtimeConnection extends Omit<RealtimeAsk, 'silenceMs' | 'accountSid'> {
   type: 'realtime';
   silenceSeconds: number;
+  /** How tools of its owner's are reached, and what signs their requests: nothing for the thread that speaks. */
+  http: { secret: string; tools: readonly HttpTool[] };
+}
+
+/** A tool of a customer's, whose arguments are sent by HTTP. */
+export interface HttpTool {
+  name: string;
+  url: string;
+  headers: Record<string, string>;
+  timeoutMs: number;
 }
 
 /** A script that this server itself goes through; its texts have templates still. */

@@ -13,7 +13,8 @@ export const newSecret = (): string => `ags_${randomBytes(32).toString('base64ur
 
 /** What is secret of a connection. */
 interface Secret {
-  headers?: Record<string, string> | undefined;
+  /** Of a stream by their names; of a model's tools, those of each by the tool's name. */
+  headers?: Record<string, string | Record<string, string>> | undefined;
   secret?: string | undefined;
   apiKey?: string | undefined;
 }

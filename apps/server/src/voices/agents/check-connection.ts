@@ -42,7 +42,11 @@ export function checkMove(
   if (url === undefined || isSameOrigin(url, before.connection_url!)) return;
   const isModel = before.connection_type === 'realtime';
   const given = { apiKey, headers, secret };
-  const had = { apiKey: before.api_key !== null, headers: before.header_names.length > 0, secret: !isModel };
+  const had = {
+    apiKey: before.api_key !== null,
+    headers: !isModel && before.header_names.length > 0,
+    secret: !isModel,
+  };
   const lost = (['apiKey', 'headers', 'secret'] as const).filter((name) => had[name] && given[name] === undefined);
   refuse(lost.map((name) => ({ path: `/body/connection/${name}`, message: GIVE_AGAIN })));
 }

@@ -40,9 +40,9 @@ export async function createAgent(
     knowledgeBaseIds = [],
     recording,
   } = body;
-  const { url, columns, script } = await ownColumns(deps, workspaceId, body);
+  const { url, columns, script, headers } = await ownColumns(deps, workspaceId, body);
   const [id, now] = [newUuid(), clock.now()];
-  const { headers, secret = newSecret(), apiKey } = secretsOf(connection);
+  const { secret = newSecret(), apiKey } = secretsOf(connection);
   const operation = 'createAgent';
   const named = idempotencyKey
     ? { operation, key: idempotencyKey, request: body, resourceId: id, now, secrets, onlyFor: apiKeyId }
@@ -88,39 +88,41 @@ async function ownColumns(
   deps: AgentDeps,
   workspaceId: string,
   body: components['schemas']['CreateAgent'],
-): Promise<{ url: string | null; columns: OwnColumns; script?: ScriptTerms }> {
+): Promise<OwnOfConnection> {
   const { connection, silenceSeconds = 30 } = body;
   if (connection.type === 'stream') return streamColumns(deps, connection, body);
   if (connection.type === 'script') return scriptColumns(deps, connection, body);
   const { url = vendorUrl(connection.protocol), apiKey } = connection;
   checkModelUrl(deps.guard, url);
-  const terms = changedTerms(undefined, connection, body, deps.templateFault);
+  const before = { terms: undefined, toolHeaders: {} };
+  const { terms, toolHeaders } = changedTerms(deps.guard, before, connection, body, deps.templateFault);
   await checkKey(deps, workspaceId, modelConnection({ terms, url, apiKey, hasBases: false, silenceSeconds }));
   const columns = {
     connection_type: connection.type,
     connection: JSON.stringify(terms),
     ...({ connect_at: 'ringing', connect_timeout_seconds: 2, reconnect: true } as const),
   };
-  return { url, columns };
+  return { url, columns, headers: toolHeaders };
 }
 
 function streamColumns(
   { guard }: AgentDeps,
   connection: Extract<Connection, { type: 'stream' }>,
-  { instructions, firstMessage, speaksFirst, resultSchema }: components['schemas']['CreateAgent'],
+  { instructions, firstMessage, speaksFirst, resultSchema, tools }: components['schemas']['CreateAgent'],
 ) {
-  checkKind('stream', { instructions, firstMessage, speaksFirst, resultSchema });
+  checkKind('stream', { instructions, firstMessage, speaksFirst, resultSchema, tools });
   checkConnection(guard, connection);
-  const { url, connectAt = 'answered', connectTimeoutSeconds = 2, reconnect = false } = connection;
-  return { url, columns: { connect_at: connectAt, connect_timeout_seconds: connectTimeoutSeconds, reconnect } };
+  const { url, headers, connectAt = 'answered', connectTimeoutSeconds = 2, reconnect = false } = connection;
+  const columns = { connect_at: connectAt, connect_timeout_seconds: connectTimeoutSeconds, reconnect };
+  return { url, columns, headers };
 }
 
 async function scriptColumns(
   deps: AgentDeps,
   connection: Extract<Connection, { type: 'script' }>,
-  { instructions, firstMessage, speaksFirst, resultSchema }: components['schemas']['CreateAgent'],
+  { instructions, firstMessage, speaksFirst, resultSchema, tools }: components['schemas']['CreateAgent'],
 ) {
-  checkKind('script', { instructions, firstMessage, speaksFirst, resultSchema });
+  checkKind('script', { instructions, firstMessage, speaksFirst, resultSchema, tools });
   const speechFault = await deps.sentences.fault();
   const script = changedScript(undefined, connection, { templateFault: deps.templateFault, speechFault });
   const columns = {
@@ -131,10 +133,18 @@ async function scriptColumns(
   return { url: null, columns, script };
 }
 
+/** What is kept of a connection. */
+interface OwnOfConnection {
+  url: string | null;
+  columns: OwnColumns;
+  headers?: Parameters<typeof sealed>[3]['headers'];
+  script?: ScriptTerms;
+}
+
 type Connection = components['schemas']['CreateAgentConnection'];
 /** Those that kinds of agents have of their own. */
 type OwnColumns = Pick<Insertable<Schema['agents']>, 'connect_at' | 'connect_timeout_seconds' | 'reconnect'> &
   Partial<Pick<Insertable<Schema['agents']>, 'connection_type' | 'connection'>>;
 
-const secretsOf = (connection: Connection): { headers?: Record<string, string>; secret?: string; apiKey?: string } =>
+const secretsOf = (connection: Connection): { secret?: string; apiKey?: string } =>
   connection.type === 'script' ? {} : connection;

@@ -20,6 +20,18 @@ const optOut: ModelTool = {
   description: 'The person does not want to be called any more: nobody calls this number again.',
   parameters: object({}),
 };
+const callBack: ModelTool = {
+  name: 'call_back',
+  description: 'Has the person called again, once. Give inMinutes, or at, a time of day where the person is.',
+  parameters: object({
+    inMinutes: { type: 'integer', minimum: 1, maximum: 43_200 },
+    at: {
+      type: 'string',
+      pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
+      description: 'Such as 09:30: the next time that it is so late.',
+    },
+  }),
+};
 const searchKnowledge: ModelTool = {
   name: 'search_knowledge',
   description: 'Looks up passages of documents that answer a question. Use it before you say that you do not know.',
@@ -41,8 +53,13 @@ const recordResult = (data: object | undefined): ModelTool => ({
 
 export const RESULT_TOOL = 'record_result';
 
+/** The names of what a model has by itself, now or later. */
+export const ownToolNames: ReadonlySet<string> = new Set([
+  ...['end_call', 'opt_out', 'record_result', 'search_knowledge', 'call_back', 'transfer', 'press_keys'],
+]);
+
 /** What a model can do in its calls. @param data JSON Schema of what it is to find out */
 export const ownTools = (data: object | undefined, hasBases: boolean): ModelTool[] => [
-  ...[endCall, optOut, recordResult(data)],
+  ...[endCall, optOut, callBack, recordResult(data)],
   ...(hasBases ? [searchKnowledge] : []),
 ];

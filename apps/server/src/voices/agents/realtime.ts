@@ -4,7 +4,8 @@ import type { components } from '../../foundation/values/generated/contract.ts';
 import { type ErrorDetail, refuse } from '../../foundation/values/service-error.ts';
 import { protocols } from '../../lines/media/realtime/protocols.ts';
 import type { RealtimeConnection } from '../../lines/telephony/agent-connection.ts';
-import { type AgentRow, apiKeyPlace, type KeptAgent } from './agent-row.ts';
+import { type AgentRow, apiKeyPlace, type KeptAgent, secretPlace } from './agent-row.ts';
+import { type ChangedTools, changedTools, type KeptTool, openToolHeaders } from './http-tools.ts';
 import { ownTools, RESULT_TOOL } from './own-tools.ts';
 import { schemaFault } from './tool-arguments.ts';
 
@@ -20,10 +21,11 @@ export interface RealtimeTerms {
   firstMessage?: string;
   speaksFirst: boolean;
   resultSchema?: Record<string, unknown>;
+  tools?: KeptTool[];
 }
 
 /** What such an agent alone has, beside its connection. */
-export const personaFields = ['instructions', 'firstMessage', 'speaksFirst', 'resultSchema'] as const;
+export const personaFields = ['instructions', 'firstMessage', 'speaksFirst', 'resultSchema', 'tools'] as const;
 export type Persona = Pick<Schemas['UpdateAgent'], (typeof personaFields)[number]>;
 
 /** Tells what is wrong with the templates of a text. */
@@ -32,25 +34,36 @@ export type TemplateFault = (text: string) => string | undefined;
 /** Where the vendor's own models of a protocol are. */
 export const vendorUrl = (protocol: Schemas['AgentProtocol']): string => protocols[protocol].url;
 
+/** What is kept of an agent before a change, and the headers of its tools. */
+export interface TermsBefore {
+  terms: RealtimeTerms | undefined;
+  toolHeaders: ChangedTools['headers'];
+}
+
 /**
  * The terms of an agent, after a change. Throws `invalid_request` for what can't be.
- * @param before nothing for a new one
+ * @param before no terms of a new one
+ * @returns also the headers of its tools, if they were given
  */
 export function changedTerms(
-  before: RealtimeTerms | undefined,
+  guard: HostGuard,
+  before: TermsBefore,
   connection: Pick<Schemas['UpdateAgentConnection'], 'model' | 'voice' | 'language'> &
     Partial<Pick<RealtimeTerms, 'protocol'>>,
   persona: Persona,
   templateFault: TemplateFault,
-): RealtimeTerms {
+): { terms: RealtimeTerms; toolHeaders: ChangedTools['headers'] | undefined } {
   const { protocol, model, voice, language } = connection;
   const { instructions, firstMessage, speaksFirst, resultSchema } = persona;
-  const given = { protocol, model, voice, language, instructions, firstMessage, speaksFirst, resultSchema };
+  const known = { tools: before.terms?.tools ?? [], headers: before.toolHeaders };
+  const changedOnes = persona.tools && changedTools(guard, persona.tools, known);
+  const tools = changedOnes?.tools;
+  const given = { protocol, model, voice, language, instructions, firstMessage, speaksFirst, resultSchema, tools };
   const changed = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  const terms = { speaksFirst: true, ...before, ...changed };
+  const terms = { speaksFirst: true, ...before.terms, ...changed };
   const kept = Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== null));
-  refuse(faultsOf(kept as Partial<RealtimeTerms>, templateFault));
-  return kept as unknown as RealtimeTerms;
+  refuse([...faultsOf(kept as Partial<RealtimeTerms>, templateFault), ...(changedOnes?.faults ?? [])]);
+  return { terms: kept as unknown as RealtimeTerms, toolHeaders: changedOnes?.headers };
 }
 
 function faultsOf(
@@ -96,14 +109,18 @@ export function openRealtime(row: KeptAgent, secrets: Secrets): RealtimeConnecti
     url: row.connection_url!,
     apiKey: api_key === null ? undefined : secrets.decrypt(api_key, apiKeyPlace(workspaceId, id)),
     hasBases: knowledge_base_ids.length > 0,
+    secret: secrets.decrypt(row.secret, secretPlace(workspaceId, id)),
+    toolHeaders: openToolHeaders(row, secrets),
     silenceSeconds: row.silence_seconds,
   });
 }
 
 /** The connection that terms come to. */
 export const modelConnection = ({
-  terms: { resultSchema, ...terms },
+  terms: { resultSchema, tools = [], ...terms },
   hasBases,
+  secret = '',
+  toolHeaders = {},
   ...more
 }: {
   terms: RealtimeTerms;
@@ -111,10 +128,22 @@ export const modelConnection = ({
   apiKey: string | undefined;
   hasBases: boolean;
   silenceSeconds: number;
+  /** For its tools. */
+  secret?: string;
+  toolHeaders?: ChangedTools['headers'];
 }): RealtimeConnection => ({
   type: 'realtime',
   ...terms,
   ...more,
-  tools: ownTools(resultSchema, hasBases),
+  tools: [
+    ...ownTools(resultSchema, hasBases),
+    ...tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+  ],
+  http: {
+    secret,
+    tools: tools.map(({ name, url, timeoutSeconds }) => ({
+      ...{ name, url, headers: toolHeaders[name] ?? {}, timeoutMs: timeoutSeconds * 1000 },
+    })),
+  },
   ...(resultSchema && { asksFor: RESULT_TOOL }),
 });

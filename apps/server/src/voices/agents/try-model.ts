@@ -21,7 +21,7 @@ export interface TriedModel {
 export async function tryModel(
   guard: AddressGuard,
   workspaceId: string,
-  { type: _type, silenceSeconds, asksFor: _asksFor, ...connection }: RealtimeConnection,
+  { type: _type, http: _http, silenceSeconds, asksFor: _asksFor, ...connection }: RealtimeConnection,
   listenMs: number,
 ): Promise<TriedModel> {
   let tell: (heard: TriedModel['heard']) => void = () => {};

@@ -13,7 +13,8 @@ import { attachKnowledgeBases } from './attach-knowledge-bases.ts';
 import { checkConnection, checkKind, checkMove } from './check-connection.ts';
 import { checkKey } from './check-key.ts';
 import type { AgentDeps } from './deps.ts';
-import { changedTerms, checkModelUrl, modelConnection, type RealtimeTerms, termsOf } from './realtime.ts';
+import { openToolHeaders } from './http-tools.ts';
+import { changedTerms, checkModelUrl, modelConnection, termsOf } from './realtime.ts';
 import { changedScript, playSounds, type ScriptTerms, scriptOf } from './script.ts';
 import { findAgent, lockAgent } from './store.ts';
 
@@ -44,7 +45,7 @@ export async function updateAgent(
     if (!locked) throw notFound();
     checkEdition(locked, ifMatch);
     const before = (await findAgent(tx, id))!;
-    const terms = checkedChange(deps, before, body);
+    const changed = checkedChange(deps, before, body);
     const script = checkedScript(deps, before, connection, speechFault);
     if (Object.keys(body).length === 0) return before;
     checkMove(before, connection);
@@ -54,8 +55,11 @@ export async function updateAgent(
       .set({
         ...(name !== undefined && { name }),
         ...(connection.url !== undefined && { connection_url: connection.url }),
-        ...sealed(secrets, workspaceId, id, connection),
-        ...((terms ?? script) && { connection: JSON.stringify(terms ?? script) }),
+        ...sealed(secrets, workspaceId, id, {
+          ...connection,
+          ...(changed?.toolHeaders && { headers: changed.toolHeaders }),
+        }),
+        ...((changed ?? script) && { connection: JSON.stringify(changed?.terms ?? script) }),
         ...(connection.connectAt !== undefined && { connect_at: connection.connectAt }),
         ...(connection.connectTimeoutSeconds !== undefined && {
           connect_timeout_seconds: connection.connectTimeoutSeconds,
@@ -88,7 +92,7 @@ async function checkNewKey(
   body: components['schemas']['UpdateAgent'],
 ): Promise<void> {
   const row = await deps.database.inWorkspace(workspaceId, (tx) => findAgent(tx, id));
-  const terms = row && checkedChange(deps, row, body);
+  const { terms } = (row && checkedChange(deps, row, body)) ?? {};
   if (!row || !terms) return;
   const { url = row.connection_url!, apiKey } = body.connection!;
   const connection = { terms, url, apiKey, hasBases: false, silenceSeconds: row.silence_seconds };
@@ -97,16 +101,17 @@ async function checkNewKey(
 
 /** Throws what is wrong with a change. @returns the terms of a model after it */
 function checkedChange(
-  { guard, templateFault }: AgentDeps,
+  { guard, secrets, templateFault }: AgentDeps,
   before: AgentRow,
   body: components['schemas']['UpdateAgent'],
-): RealtimeTerms | undefined {
+): ReturnType<typeof changedTerms> | undefined {
   const { connection = {} } = body;
   checkKind(before.connection_type, body);
   if (before.connection_type === 'stream') checkConnection(guard, connection);
   if (before.connection_type !== 'realtime') return undefined;
   if (connection.url !== undefined) checkModelUrl(guard, connection.url);
-  return changedTerms(termsOf(before), connection, body, templateFault);
+  const had = { terms: termsOf(before), toolHeaders: openToolHeaders(before, secrets) };
+  return changedTerms(guard, had, connection, body, templateFault);
 }
 
 /** The same of a script; nothing if nothing of it changes. */

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '../../until.ts';
 import { addFiles, bases } from '../../voices/knowledge-bases/documents.ts';
@@ -168,6 +172,76 @@ test('it finds what stands in the knowledge bases that are attached to it', asyn
   await over(await call(agentId, '+14155550114'));
   expect(outputs).toContainEqual(expect.stringContaining('A cleaning costs forty dollars.'));
   expect(outputs).toContainEqual(expect.stringContaining('The arguments are not as they must be'));
+});
+
+test('a tool of its owner is asked by a signed request, and what is in the way is told to the model in words', async () => {
+  const asked: { headers: IncomingHttpHeaders; body: string }[] = [];
+  await using server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    asked.push({ headers: request.headers, body });
+    if (request.url === '/slots') response.end('["9:30"]');
+    else if (request.url === '/large') response.end('x'.repeat(100_000));
+    else response.writeHead(500).end('The calendar is closed.');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const parameters = { type: 'object', required: ['day'], properties: { day: { type: 'string', maxLength: 10 } } };
+  const tool = (name: string, more: object = {}) => ({
+    ...{ name, description: 'Tells it.', parameters, url: `${origin}/${name}` },
+    ...more,
+  });
+  const tools = [tool('slots', { headers: { Authorization: 'Bearer sesame' } }), tool('broken'), tool('large')];
+  const made = (await make({ tools, speaksFirst: false })).data!.data;
+  const agentId = made.agent.id;
+  expect(made.agent.tools![0]).toMatchObject({ name: 'slots', headerNames: ['Authorization'], timeoutSeconds: 8 });
+  expect(JSON.stringify(made)).not.toContain('sesame');
+
+  behaviour.asked = () => {};
+  const outputs: string[] = [];
+  callee = async (_incoming, answer) => {
+    await answer();
+    const session = await nextSession();
+    const day = { day: '2026-11-30' };
+    session.respond({ tools: { slots: day, broken: day, large: day } });
+    session.respond({ tools: { slots: { day: 'a'.repeat(11) }, call_back: { inMinutes: 90 } } });
+    const told = () => session.of('conversation.item.create').map(({ item }) => (item as { output: string }).output);
+    await until(() => told().length === 5);
+    outputs.push(...told());
+    session.respond({ tools: { end_call: {} } });
+  };
+  const read = await call(agentId, '+14155550115');
+  await over(read);
+  expect(outputs.toSorted()).toEqual([
+    'It failed with 500. The calendar is closed.',
+    'It failed. The answer is larger than 16384 bytes.',
+    'The arguments are not as they must be: /day must NOT have more than 10 characters.',
+    expect.stringContaining('The person is called again, at '),
+    '["9:30"]',
+  ]);
+  const first = asked.find(({ headers }) => headers.authorization === 'Bearer sesame')!;
+  expect(asked).toHaveLength(3);
+  const verified = new Webhook(made.secret, { format: 'raw' }).verify(
+    first.body,
+    first.headers as Record<string, string>,
+  );
+  expect(verified).toEqual({
+    ...{ tool: 'slots', arguments: { day: '2026-11-30' } },
+    call: { agentId, roomId: (await read()).roomId },
+  });
+
+  const change = (changed: object[]) =>
+    calling.server.client.PATCH('/v1/agents/{agentId}', {
+      ...{ params: { path: { agentId } }, body: { tools: changed as typeof tools } },
+    });
+  const places = async (changed: object[]) => (await change(changed)).error?.details?.map(({ path }) => path);
+  expect(await places([tool('slots')])).toBeUndefined();
+  expect(await places([tool('slots', { url: 'https://other.example.com/' })])).toEqual(['/body/tools/0/headers']);
+  expect(await places([tool('end_call')])).toEqual(['/body/tools/0/name']);
+  expect(await places([tool('a', { parameters: { type: 'object', pattern: '^(a+)+$' } })])).toEqual([
+    '/body/tools/0/parameters',
+  ]);
+  expect(await places([tool('a', { headers: { 'Webhook-Id': 'x' } })])).toEqual(['/body/tools/0/headers']);
 });
 
 test('a key that is refused is told at save, and by a test; what the vendor has no room for is told as that', async () => {
