@@ -87,8 +87,8 @@ const readMessage = (request: IncomingMessage) =>
     request,
     LARGEST_MESSAGE,
     { keyId: '', workspaceId: '', room: 0 },
-    (text, bytes): unknown => {
-      checkNesting(bytes);
+    (text): unknown => {
+      checkNesting(text);
       return JSON.parse(text);
     },
   );

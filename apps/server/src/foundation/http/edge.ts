@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { tracer } from '../observe/tracing.ts';
 import { canonicalBytes } from '../values/canonical-base64.ts';
 import { toId } from '../values/ids.ts';
@@ -10,7 +10,9 @@ import type { Operation, RequestParts } from './contract.ts';
 import { sealCursor, takesCursor } from './cursor.ts';
 import { Caller, Exchange, inputOf, splitUrl, write } from './exchange.ts';
 import type { Handlers, OperationId, RequestContext } from './handler.ts';
+import { createLoopShare } from './loop-share.ts';
 import type { OpenStreams } from './open-streams.ts';
+import { createPace } from './pace.ts';
 import { createLargeBodies } from './parse-in-turns.ts';
 import type { Authenticate, OpenStream, Principal } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -42,6 +44,9 @@ const MAX_BODY = 2 * MEBIBYTE;
 /** Those that take more (api.md, "Limits of a request"). */
 const MAX_BODY_OF: Partial<Record<OperationId, number>> = { startBatch: 8 * MEBIBYTE };
 
+/** A refusal for its rate costs some 0.1 ms: a workspace that asks on without a pause gets 200 a second. */
+const [REFUSALS_AT_ONCE, REFUSAL_APART_MS, LONGEST_REFUSAL_MS] = [50, 5, 2000];
+
 type AnyHandler = (input: object, context: RequestContext) => Promise<Answer>;
 
 interface Route {
@@ -62,8 +67,10 @@ export function createEdge(options: EdgeOptions): Edge {
   const { validator, authenticate, openStream, rateLimit, streams, metrics } = options;
   const answering = createAnswering(options);
   const room = createBodyRoom();
-  const bodies = createBodyReader(room);
-  const large = createLargeBodies();
+  const share = createLoopShare();
+  const bodies = createBodyReader(room, share);
+  const large = createLargeBodies(share);
+  const pace = createPace(REFUSALS_AT_ONCE * REFUSAL_APART_MS, LONGEST_REFUSAL_MS);
   const routes = new RouteTable<Route>();
   for (const operation of validator.operations) {
     routes.add(operation.method, operation.path, {
@@ -103,11 +110,11 @@ export function createEdge(options: EdgeOptions): Edge {
     const known = exchange.recognize?.();
     const principal = known instanceof Promise ? await known : known;
     if (!principal) throw token === undefined || key !== undefined ? noKey() : noToken();
+    exchange.keyId = principal.keyId;
+    exchange.workspaceId = principal.workspaceId;
     rateLimit(principal, headers);
     requirePermission(principal, route.operation, match.params);
 
-    exchange.keyId = principal.keyId;
-    exchange.workspaceId = principal.workspaceId;
     room.refuseMore(exchange);
     const read = route.reader.read(exchange, match.params, query);
     const parts = read instanceof Promise ? await read : read;
@@ -145,6 +152,8 @@ export function createEdge(options: EdgeOptions): Edge {
     } catch (error) {
       // A body that came together with the headers is there by then, and its connection can stay open.
       if (isComing(request)) await nextTurn();
+      if (error instanceof ServiceError && error.code === 'rate_limited')
+        await sleep(pace(exchange.workspaceId, REFUSAL_APART_MS));
       answering.fail(exchange, error);
     } finally {
       giveBackRoom(room, exchange);

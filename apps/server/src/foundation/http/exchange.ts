@@ -7,6 +7,7 @@ import type { Operation, RequestParts } from './contract.ts';
 import type { EventStream } from './event-stream.ts';
 import type { RequestContext } from './handler.ts';
 import { filesOf } from './multipart.ts';
+import { createPace } from './pace.ts';
 import type { Principal } from './principal.ts';
 import { isComing } from './request-body.ts';
 
@@ -143,6 +144,8 @@ export function splitUrl(target: string): [path: string, search: string] {
 
 /** So long what still comes of a request is let through, once it has its answer. */
 const LINGER_MS = 2000;
+/** Bytes that are let through of all such requests: what nobody wants is to cost the others little. */
+const LET_THROUGH_A_MS = 32_768;
 
 /**
  * Sends an answer whole. A body is JSON; without one nothing is sent. The connection closes where the request has not
@@ -170,5 +173,12 @@ function endAfterRequest(response: ServerResponse, text: string | undefined): vo
     response.end();
   };
   const late = setTimeout(end, LINGER_MS);
-  response.req.once('end', end).once('close', end).resume();
+  response.req.once('end', end).once('close', end).on('data', letThrough).resume();
+}
+
+const letThroughIn = createPace(0);
+
+function letThrough(this: IncomingMessage, { length }: Uint8Array): void {
+  this.pause();
+  setTimeout(() => this.resume(), letThroughIn('', length / LET_THROUGH_A_MS));
 }

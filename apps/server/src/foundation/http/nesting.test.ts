@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkNesting } from './nesting.ts';
 
-const check = (text: string) => () => checkNesting(Buffer.from(text));
+const check = (text: string) => () => checkNesting(text);
 const arrays = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 

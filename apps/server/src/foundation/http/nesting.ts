@@ -13,22 +13,23 @@ const [OPENS, CLOSES, EITHER] = [0x5b, 0x5d, ~0x20];
 /**
  * Refuses JSON that nests deeper than 32 levels, before it is parsed: to parse megabytes of `[` takes longer than others
  * should wait.
- * @param bytes in UTF-8; whether they are JSON at all is not looked at
+ * Whether it is JSON at all is not looked at.
  */
-export function checkNesting(bytes: Uint8Array): void {
-  if (bytes.length < SHORTEST_TOO_DEEP) return;
+export function checkNesting(json: string): void {
+  if (json.length < SHORTEST_TOO_DEEP) return;
   let depth = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at]!;
-    if (byte === QUOTE) at = endOfText(bytes, at);
-    else if ((byte & EITHER) === OPENS && ++depth > MAX_DEPTH) throw tooDeep();
-    else if ((byte & EITHER) === CLOSES) depth -= 1;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) at = endOfText(json, at);
+    else if ((code & EITHER) === OPENS && ++depth > MAX_DEPTH) throw tooDeep();
+    else if ((code & EITHER) === CLOSES) depth -= 1;
   }
 }
 
-/** Where the text that begins at a quote ends, or the bytes do. */
-function endOfText(bytes: Uint8Array, start: number): number {
+/** Where the text that begins at a quote ends, or all does. */
+function endOfText(json: string, start: number): number {
   let at = start + 1;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  for (let code = json.charCodeAt(at); at < json.length && code !== QUOTE; code = json.charCodeAt(at))
+    at += code === BACKSLASH ? 2 : 1;
   return at;
 }

@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ServiceError } from '../values/service-error.ts';
+import { createLoopShare } from './loop-share.ts';
 import { createLargeBodies, type LargeBody, parseInTurns } from './parse-in-turns.ts';
 
 const any: LargeBody = { maxValues: 1_000_000, known: undefined, judged: new Set(), exactly: false };
-const parse = (text: string, asked: Partial<LargeBody> = {}) => parseInTurns(text, { ...any, ...asked });
+const parse = (text: string, asked: Partial<LargeBody> = {}) =>
+  parseInTurns(text, { ...any, ...asked }, () => nextTurn());
 const refusal = async (text: string, asked?: Partial<LargeBody>) => {
   const error = await parse(text, asked).then(
     () => undefined,
@@ -122,7 +124,7 @@ test('others have their turns meanwhile', async () => {
 });
 
 test('a workspace that sends many large bodies waits for itself', async () => {
-  const large = createLargeBodies();
+  const large = createLargeBodies(() => nextTurn());
   const order: string[] = [];
   const send = async (workspaceId: string, values: number) => {
     await large.parse(workspaceId, `[${'1,'.repeat(values)}1]`, any, false);
@@ -130,4 +132,23 @@ test('a workspace that sends many large bodies waits for itself', async () => {
   };
   await Promise.all([send('busy', 30_000), send('busy', 5_000), send('busy', 5_000), send('quiet', 20_000)]);
   expect(order).toEqual(['quiet', 'busy', 'busy', 'busy']);
+});
+
+test('the large bodies of a workspace have a quarter of the event loop, once they have had half a second of it', async () => {
+  const timeOf = async (work: Promise<void>) => {
+    const from = performance.now();
+    await work;
+    return performance.now() - from;
+  };
+  const share = createLoopShare();
+  expect(await timeOf(share('busy', 525))).toBeGreaterThan(98);
+  expect(await timeOf(share('quiet', 10))).toBeLessThan(98);
+
+  const had: number[] = [];
+  const large = createLargeBodies(async (_, ms) => {
+    had.push(ms);
+  });
+  await large.parse('busy', `[${'1,'.repeat(30_000)}1]`, any, true);
+  expect(had.length).toBeGreaterThan(40);
+  expect(Math.max(...had)).toBeGreaterThan(0);
 });

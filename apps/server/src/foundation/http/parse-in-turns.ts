@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { noteAsSentInTurns } from '../values/as-sent.ts';
 import { nameFault } from '../values/kept-text.ts';
 import { limiter } from '../values/limiter.ts';
 import { checkExact } from './exact-numbers.ts';
 import { checkText, tooManyValues } from './free-form.ts';
+import { createLoopShare } from './loop-share.ts';
 import { MAX_DEPTH, tooDeep } from './nesting.ts';
 import { faultAt } from './request-fault.ts';
 
@@ -31,6 +31,11 @@ const LETTERS_A_VALUE = 256;
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const [ZERO, NINE] = [0x30, 0x39];
+/** Digits that a double carries, whatever they are. */
+const EXACT_DIGITS = 15;
+/** What a number goes on with behind its first digits: `.`, `e`, `E`. */
+const GOES_ON = new Set([0x2e, 0x65, 0x45]);
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORDS = [
   ['true', true],
@@ -44,11 +49,17 @@ const COPIED = 12;
  * Parses a large body as JSON.parse does, and checks it as `checkFreeForm` does, a little in each turn of the event loop,
  * and stops at the first fault: a property that the contract doesn't know, too deep, too many values or names. Throws a
  * SyntaxError for what is no JSON.
+ * @param nextTurn is told how long each turn took, but for the last
  * @returns the body, and how many values there are
  */
-export async function parseInTurns(text: string, asked: LargeBody): Promise<{ body: unknown; values: number }> {
+export async function parseInTurns(
+  text: string,
+  asked: LargeBody,
+  nextTurn: (ms: number) => Promise<void>,
+): Promise<{ body: unknown; values: number }> {
   const parsing = new Parsing(text, asked);
-  while (!parsing.goOn()) await nextTurn();
+  for (let from = performance.now(); !parsing.goOn(); from = performance.now())
+    await nextTurn(performance.now() - from);
   return { body: parsing.root, values: parsing.values };
 }
 
@@ -66,18 +77,19 @@ export interface LargeBodies {
   ): Promise<{ body: unknown; values: number }>;
 }
 
-/** Bodies that are parsed at a time: one of a workspace, and one of another beside it. */
-const AT_A_TIME = 2;
+/** Bodies that are parsed at a time, one of a workspace. */
+const AT_A_TIME = 4;
 
 /** One for all requests of a process. */
-export function createLargeBodies(): LargeBodies {
-  const inTurn = limiter(AT_A_TIME);
+export function createLargeBodies(share = createLoopShare()): LargeBodies {
+  const inTurn = limiter(AT_A_TIME, (held) => held === 0);
   return {
     // It drops nothing, so each comes to something.
     parse: async (workspaceId, text, asked, isNamed) =>
       (await inTurn(workspaceId, async () => {
-        const parsed = await parseInTurns(text, asked);
-        if (isNamed) await noteAsSentInTurns(parsed.body);
+        const nextTurn = (ms: number) => share(workspaceId, ms);
+        const parsed = await parseInTurns(text, asked, nextTurn);
+        if (isNamed) await noteAsSentInTurns(parsed.body, nextTurn);
         return parsed;
       }))!,
   };
@@ -186,6 +198,8 @@ class Parsing {
       if (!this.#isJudged()) checkText(text, '/body');
       return text;
     }
+    const digits = this.#digits(code);
+    if (digits !== undefined) return digits;
     for (const [word, value] of WORDS)
       if (this.#text.startsWith(word, this.#at)) {
         this.#at += word.length;
@@ -198,6 +212,20 @@ class Parsing {
     this.#work += Math.floor(source.length / LETTERS_A_VALUE);
     const number = Number(source);
     if (this.#asked.exactly) checkExact(source, number);
+    return number;
+  }
+
+  /** A number of a few digits and nothing else, which most are: without the garbage that others leave. */
+  #digits(first: number): number | undefined {
+    let [at, number] = [this.#at, 0];
+    for (let code = first; code >= ZERO && code <= NINE; code = this.#text.charCodeAt(at)) {
+      number = number * 10 + code - ZERO;
+      at += 1;
+    }
+    const digits = at - this.#at;
+    const isNumber = digits === 1 || (digits > 1 && digits <= EXACT_DIGITS && first !== ZERO);
+    if (!isNumber || GOES_ON.has(this.#text.charCodeAt(at))) return undefined;
+    this.#at = at;
     return number;
   }
 

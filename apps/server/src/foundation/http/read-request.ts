@@ -8,12 +8,10 @@ import type { Exchange } from './exchange.ts';
 import { BYTES_PER_VALUE, checkFreeForm, checkText } from './free-form.ts';
 import { checkNesting } from './nesting.ts';
 import type { LargeBodies } from './parse-in-turns.ts';
-import { type BodyReader, hasBody } from './request-body.ts';
+import { type BodyReader, hasBody, LARGE } from './request-body.ts';
 import { faultAt, unsupportedMediaType } from './request-fault.ts';
 
 const JSON_TYPE = 'application/json';
-/** Bytes from which on a body is parsed in turns: what is smaller takes JSON.parse a few milliseconds at most. */
-const LARGE = 65_536;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** How one operation's requests are read; made once for each at start. */
@@ -62,8 +60,8 @@ export function createRequestReader(
     const isNamed = parts.headers['idempotency-key'] !== undefined;
     const parsed = await bodies.read(request, maxBytes, exchange, (text, bytes) => {
       if (type === FORM_TYPE) return checked({ ...parseQuery(text) });
-      if (bytes.length > LARGE) return large.parse(exchange.workspaceId, text, asked, isNamed);
-      checkNesting(bytes);
+      if (bytes > LARGE) return large.parse(exchange.workspaceId, text, asked, isNamed);
+      checkNesting(text);
       const small = checked(asked.exactly ? parseExactly(text) : JSON.parse(text));
       if (isNamed) noteAsSent(small.body);
       return small;

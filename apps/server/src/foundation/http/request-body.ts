@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../values/service-error.ts';
 import type { BodyRoom, RoomTaker } from './body-room.ts';
+import { createLoopShare } from './loop-share.ts';
 import { watchBodies } from './slow-bodies.ts';
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** Bytes from which on a body is read and parsed in turns: what is smaller takes JSON.parse a few milliseconds at most. */
+export const LARGE = 65_536;
 
 /** Bytes as people write them: `2 MiB`. */
 const mebibytes = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
@@ -35,47 +37,53 @@ export interface BodyReader {
    * `unsupported_media_type` for a compressed body, `request_timeout` for one that comes too slowly, `unavailable` where
    * there is no room for it, and `invalid_request` for what is not JSON in UTF-8.
    *
-   * @param parse is given the text, and throws a `ServiceError` for what it refuses, any other error for what is no JSON
+   * @param parse is given the text and its bytes, and throws a `ServiceError` for what it refuses, any other error for what
+   * is no JSON
    */
   read<Parsed>(
     request: IncomingMessage,
     limit: number,
     taker: RoomTaker,
-    parse: (text: string, bytes: Uint8Array) => Parsed | Promise<Parsed>,
+    parse: (text: string, bytes: number) => Parsed | Promise<Parsed>,
   ): Promise<Parsed>;
 }
 
 /** One for all requests of a process: they share its memory. */
-export function createBodyReader(room: BodyRoom): BodyReader {
+export function createBodyReader(room: BodyRoom, share = createLoopShare()): BodyReader {
   const watch = watchBodies();
 
-  function readBytes(request: IncomingMessage, limit: number, taker: RoomTaker): Promise<Buffer> {
+  function readText(request: IncomingMessage, limit: number, taker: RoomTaker): Promise<Utf8Text> {
     const { 'content-length': told } = request.headers;
     if (told !== undefined) room.take(taker, Number(told));
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
+      const text = new Utf8Text();
       const giveUp = (error: unknown) => {
         watch.remove(body);
-        chunks.length = 0;
         request.removeAllListeners('data');
         reject(error);
       };
-      const body = { seconds: 0, bytes: 0, onTooSlow: () => giveUp(tooSlow()) };
+      const body = { seconds: 0, bytes: 0, isWaitedFor: () => !request.isPaused(), onTooSlow: () => giveUp(tooSlow()) };
       watch.add(body);
-      request.on('data', (chunk: Buffer) => {
+      const take = (chunk: Buffer) => {
         body.bytes += chunk.length;
-        if (body.bytes > limit) return giveUp(tooLarge(limit));
-        chunks.push(chunk);
-        if (told !== undefined) return;
+        if (body.bytes > limit) throw tooLarge(limit);
+        if (told === undefined) room.take(taker, chunk.length);
+        const from = performance.now();
+        if (!text.add(chunk)) return;
+        // The socket would be read until nothing is left, however many megabytes that are, before others have a turn.
+        request.pause();
+        void share(taker.workspaceId, performance.now() - from).then(() => request.resume());
+      };
+      request.on('data', (chunk: Buffer) => {
         try {
-          room.take(taker, chunk.length);
+          take(chunk);
         } catch (error) {
           giveUp(error);
         }
       });
       request.once('end', () => {
         watch.remove(body);
-        resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+        resolve(text);
       });
       request.once('error', () => giveUp(new ServiceError('invalid_request', 'The request body broke off.')));
     });
@@ -85,9 +93,9 @@ export function createBodyReader(room: BodyRoom): BodyReader {
     async read(request, limit, taker, parse) {
       refuseEncoding(request);
       if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
-      const bytes = await readBytes(request, limit, taker);
       try {
-        return await parse(utf8.decode(bytes), bytes);
+        const text = await readText(request, limit, taker);
+        return await parse(text.end(), text.bytes);
       } catch (error) {
         if (error instanceof ServiceError) throw error;
         throw new ServiceError('invalid_request', 'The request body is not valid JSON in UTF-8.', {
@@ -96,4 +104,54 @@ export function createBodyReader(room: BodyRoom): BodyReader {
       }
     },
   };
+}
+
+/** So many bytes are decoded together. V8 moves smaller texts about for as long as they are new. */
+const DECODED_TOGETHER = 4 * LARGE;
+
+/** Text in UTF-8 that is decoded part by part: all of a large body at once takes longer than others should wait. */
+class Utf8Text {
+  bytes = 0;
+  #text = '';
+  #parts: Uint8Array[] = [];
+  #waiting = 0;
+  #decoder = ofTheFirst;
+
+  /** Throws where it is no UTF-8, as `end` does. @returns whether there was something to decode */
+  add(part: Uint8Array): boolean {
+    this.bytes += part.length;
+    this.#waiting += part.length;
+    this.#parts.push(part);
+    if (this.#waiting < DECODED_TOGETHER) return false;
+    const bytes = Buffer.concat(this.#parts);
+    this.#waiting = begunAtEnd(bytes);
+    const whole = bytes.length - this.#waiting;
+    this.#parts = [bytes.subarray(whole)];
+    this.#decode(bytes.subarray(0, whole));
+    return true;
+  }
+
+  end(): string {
+    if (this.#waiting > 0) this.#decode(this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts));
+    return this.#text;
+  }
+
+  #decode(bytes: Uint8Array): void {
+    this.#text += this.#decoder.decode(bytes);
+    this.#decoder = behindTheFirst;
+  }
+}
+
+const ofTheFirst = new TextDecoder('utf-8', { fatal: true });
+/** U+FEFF is a letter like others there. */
+const behindTheFirst = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** How many bytes at the end are of a letter that goes on behind it. */
+function begunAtEnd(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3; back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
+  }
+  return 0;
 }

@@ -10,7 +10,7 @@ const atOnce = (text: string) => {
 };
 const inTurns = async (text: string) => {
   const body = JSON.parse(text) as object;
-  await noteAsSentInTurns(body);
+  await noteAsSentInTurns(body, () => nextTurn());
   return digestAsSent(body);
 };
 
@@ -44,8 +44,8 @@ test('a large body is hashed while others have their turns', async () => {
 
 test('defaults that are written into a body later are no part of it', async () => {
   const body = { a: 1 } as object;
-  await noteAsSentInTurns(body);
+  await noteAsSentInTurns(body, () => nextTurn());
   Object.assign(body, { b: 2 });
   expect(digestAsSent(body)).toBe(atOnce('{"a":1}'));
-  await expect(noteAsSentInTurns(7)).resolves.toBeUndefined();
+  await expect(noteAsSentInTurns(7, () => nextTurn())).resolves.toBeUndefined();
 });

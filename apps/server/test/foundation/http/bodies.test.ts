@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { FilePart } from '../../../src/foundation/http/handler.ts';
 import { newUuid, toId } from '../../../src/foundation/values/ids.ts';
+import { ServiceError } from '../../../src/foundation/values/service-error.ts';
 import { noteStatus } from '../../contract/statuses.ts';
 import { startEdge } from './edge-app.ts';
 
@@ -141,4 +143,39 @@ test('of a large body nothing is read behind the first property that the operati
     body: `{"phoneNumbers":["${'1'.repeat(70_000)}"],"x":1, and no JSON`,
   });
   expect([entries.status, entries.body.error]).toEqual([400, 'body/x is not a known property']);
+});
+
+test('what comes of a body after its refusal is let through slowly', async () => {
+  const early = await post(list, 'nobody', { 'Content-Length': 1024 * MEBIBYTE });
+  await expect.poll(() => early.text).toMatch(/^HTTP\/1\.1 401 .*}$/s);
+  const chunk = Buffer.alloc(MEBIBYTE);
+  let taken = 0;
+  const goOn = (): unknown =>
+    early.socket.write(chunk, (error) => {
+      if (error) return;
+      taken += 1;
+      goOn();
+    });
+  goOn();
+  await sleep(500);
+  // 31 of them in a second, and what the sockets hold.
+  expect(taken).toBeLessThan(40);
+  early.socket.destroy();
+});
+
+test('who asks on without a pause is refused no faster than others should feel', async () => {
+  let limited = 0;
+  const own = await startEdge({
+    rateLimit: () => {
+      limited += 1;
+      throw new ServiceError('rate_limited', 'Too many requests.', { headers: { 'Retry-After': '1' } });
+    },
+  });
+  const from = performance.now();
+  const answers = await Promise.all(Array.from({ length: 110 }, () => own.send('POST', list, { body: {} })));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
+  expect(limited).toBe(110);
+  // 50 at once, and then one in 5 ms.
+  expect(performance.now() - from).toBeGreaterThan(250);
+  await own.stop();
 });
