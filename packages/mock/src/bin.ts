@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { startMock } from './index.ts';
 
 const USAGE = `Usage: trunkline-mock [--port 4010] [--host 127.0.0.1]
 
@@ -34,6 +33,8 @@ try {
 
 async function run({ port, host }: { port: string; host: string }): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Error('--port must be a number from 0 to 65535.');
+  // To load it takes a second, which a word about a wrong option need not wait for.
+  const { startMock } = await import('./index.ts');
   const { url } = await startMock({
     port: Number(port),
     host,
