@@ -363,6 +363,8 @@ test('agents', async () => {
   await step('updateAgent', 'agent.updated', renaming, idOf);
   const trying = walker.POST('/v1/agents/{agentId}/test', one);
   await step('testAgent', 'agent.tested', trying, () => agent.id);
+  const talking = walker.POST('/v1/agents/{agentId}/talk', { ...one, body: {} });
+  await step('talkToAgent', 'agent.talked_to', talking, () => agent.id);
   await step('deleteAgent', 'agent.deleted', walker.DELETE('/v1/agents/{agentId}', one), idOf);
 });
 
