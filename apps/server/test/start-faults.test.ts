@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freshDatabase } from './database.ts';
 import { statementOn } from './foundation/database/statement-on.ts';
+import { program } from './program.ts';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const main = await program('main');
 const nameOf = ({ connectionString }: { connectionString: string }) => new URL(connectionString).pathname.slice(1);
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 
@@ -23,7 +23,7 @@ function fail(environment: Record<string, string>): Promise<{ exit: number | nul
   };
   const options = { env: { ...env, ...environment }, timeout: 240_000, killSignal: 'SIGKILL' as const };
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, ['--conditions=source', main], options, (_, __, error) =>
+    const child = execFile(process.execPath, [...main], options, (_, __, error) =>
       resolve({ exit: child.exitCode, error }),
     );
   });

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { ConflictError } from '@trunkline/client';
 import { findPlace } from '../../src/foundation/database/postgres/place.ts';
 import { statementOn } from '../foundation/database/statement-on.ts';
+import { program } from '../program.ts';
 import { until } from '../until.ts';
 import type { Loss } from './history.ts';
 import type { Clients } from './load/client-record.ts';
@@ -20,7 +21,7 @@ const LONGEST_LOSS_MS = 5000;
 /** How long servers have to find out, in seconds. */
 const FIND_SECONDS = 60;
 
-const main = path.join(import.meta.dirname, '../../src/main.ts');
+const main = await program('main');
 
 /** Keeps the database as it is in one moment. @returns what brings it back to that */
 type Keep = (world: World) => Promise<() => Promise<void>>;
@@ -105,7 +106,7 @@ export async function loseCommits(
   await sleep(LONGEST_LOSS_MS * chance());
   loss.confirmedAt = Date.now();
   const env = { PATH: process.env['PATH'], ...servers[0]!.environment };
-  const args = ['--conditions=source', main, 'confirm-restore'];
+  const args = [...main, 'confirm-restore'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });
   tell(`confirmed: ${stdout.trim().split('\n').at(-1)}`);
   return loss;

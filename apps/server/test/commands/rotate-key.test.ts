@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
@@ -13,10 +12,11 @@ import { rotateKey, secretColumns } from '../../src/commands/rotate-key.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/foundation/database/database.ts';
 import { freshDatabase } from '../database.ts';
+import { program } from '../program.ts';
 import { startTestServer } from '../server.ts';
 import { until } from '../until.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const main = await program('main');
 const OPTED_OUT = '+14155550123';
 const [before, after, other] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const;
 
@@ -147,7 +147,7 @@ test('the command says what it has moved, and what no key opens', async () => {
       ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
       ...{ DATA_DIR: dataDir, DATABASE_URL: connectionString, LOG_LEVEL: 'error', ...named },
     };
-    return promisify(execFile)(process.execPath, ['--conditions=source', main, 'rotate-key'], { env })
+    return promisify(execFile)(process.execPath, [...main, 'rotate-key'], { env })
       .then(({ stdout }) => stdout)
       .catch(({ stdout, stderr }: { stdout: string; stderr: string }) => `failed: ${stdout}${stderr}`);
   };

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
 import { pino } from 'pino';
@@ -18,10 +17,11 @@ import { readInstallation } from '../../../src/platform/installation/installatio
 import { openMigrated } from '../../../src/server.ts';
 import { copyOf, freshDatabase } from '../../database.ts';
 import { campaignRow } from '../../dialing/dialing.ts';
+import { program } from '../../program.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const main = await program('main');
 const encryptionKey = Buffer.alloc(32, 7);
 const log = pino({ level: 'silent' });
 
@@ -101,7 +101,7 @@ export async function installation(): Promise<Installation> {
     ENCRYPTION_KEY: encryptionKey.toString('base64'),
     LOG_LEVEL: 'silent',
   });
-  const argumentsOf = (args: string[]) => ['--conditions=source', main, 'confirm-restore', ...args];
+  const argumentsOf = (args: string[]) => [...main, 'confirm-restore', ...args];
   return {
     folder,
     serve: async (config) => {

@@ -5,7 +5,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examine } from '../../../src/commands/doctor/examine.ts';
@@ -18,11 +17,12 @@ import { statementOn } from '../../foundation/database/statement-on.ts';
 import { mayMount, mount, unmount } from '../../foundation/objects/mount.ts';
 import { startAgent } from '../../lines/media/agent.ts';
 import { startCarrier } from '../../lines/telephony/carrier.ts';
+import { program } from '../../program.ts';
 import { seedTrunk } from '../../seed/trunk.ts';
 import { seedWorkspace } from '../../seed/workspace.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const main = await program('main');
 let server: TestServer;
 let dataDir: string;
 beforeAll(async () => {
@@ -44,7 +44,7 @@ function doctor(environment: Record<string, string>): Promise<{ exit: number | n
     ...environment,
   };
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, ['--conditions=source', main, 'doctor'], { env }, (_, out, error) =>
+    const child = execFile(process.execPath, [...main, 'doctor'], { env }, (_, out, error) =>
       resolve({ exit: child.exitCode, lines: out.trim().split('\n'), error }),
     );
   });

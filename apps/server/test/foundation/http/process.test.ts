@@ -5,12 +5,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newKey } from '../../../src/platform/api-keys/key.ts';
 import { freshDatabase } from '../../database.ts';
+import { program } from '../../program.ts';
 
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const main = await program('main');
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let dataDir: string;
 const running = new Set<ChildProcess>();
@@ -36,7 +36,7 @@ function start(args: string[], environment: Record<string, string> = {}) {
     DATA_DIR: dataDir,
     ...environment,
   };
-  const child = spawn(process.execPath, ['--conditions=source', main, ...args], {
+  const child = spawn(process.execPath, [...main, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

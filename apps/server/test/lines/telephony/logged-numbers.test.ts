@@ -4,17 +4,17 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createUserAgent, SdpSession } from '@trunkline/sip';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../../src/foundation/database/database.ts';
 import { freshDatabase } from '../../database.ts';
+import { program } from '../../program.ts';
 import { seedTrunk } from '../../seed/trunk.ts';
 import { seedWorkspace } from '../../seed/workspace.ts';
 import { until } from '../../until.ts';
 
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const main = await program('main');
 
 async function freeUdpPort(): Promise<number> {
   const socket = createSocket('udp4').bind(0, '127.0.0.1');
@@ -46,7 +46,7 @@ async function logged(environment: Record<string, string>): Promise<string> {
     DATA_DIR: dataDir,
     LOG_LEVEL: 'trace',
   };
-  const server = spawn(process.execPath, ['--conditions=source', main, 'serve'], {
+  const server = spawn(process.execPath, [...main, 'serve'], {
     env: { ...set, ...sip, DATABASE_URL: fresh.connection.connectionString, ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
@@ -11,11 +10,12 @@ import { newKey } from '../../../src/platform/api-keys/key.ts';
 import { copyOf, freshDatabase } from '../../database.ts';
 import { campaignRow } from '../../dialing/dialing.ts';
 import { statementOn } from '../../foundation/database/statement-on.ts';
+import { program } from '../../program.ts';
 import { seedCampaign } from '../../seed/campaign.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const main = await program('main');
 const witnessPath = path.join(tmpdir(), `trunkline-witness-${newUuid()}`);
 const apiKey = newKey('test');
 const running: TestServer[] = [];
@@ -65,7 +65,7 @@ const confirm = async (connectionString: string): Promise<string> => {
     WITNESS_PATH: witnessPath,
     LOG_LEVEL: 'silent',
   };
-  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=source', main, 'confirm-restore'], {
+  const { stdout } = await promisify(execFile)(process.execPath, [...main, 'confirm-restore'], {
     env,
   });
   return stdout;

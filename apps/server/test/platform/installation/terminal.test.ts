@@ -2,14 +2,14 @@ import { execFile, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { removeEmbeddedPostgres } from '../../../src/foundation/database/postgres/embedded.ts';
+import { program } from '../../program.ts';
 import { until } from '../../until.ts';
 
 const run = promisify(execFile);
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const main = await program('main');
 const CTRL_C = '\u0003';
 
 /** Starts a server on a terminal of its own, as `npm start` does, with the embedded database. */
@@ -18,7 +18,7 @@ function startOnTerminal(settings: Record<string, string>) {
   chmodSync(dataDir, 0o711);
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...settings };
-  const command = `${process.execPath} --conditions=source ${main} serve`;
+  const command = `${process.execPath} ${main.join(' ')} serve`;
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env });
   const seen = { text: '' };
   child.stdout.on('data', (part) => {
@@ -42,7 +42,7 @@ test.skipIf(process.platform !== 'linux')(
     expect(seen.text).toContain('npm start -- keys create');
     child.stdin.write(CTRL_C);
     await until(() => expect(seen.text).toContain(`DATA_DIR=${dataDir} npm start -- stop`));
-    const stopped = await run(process.execPath, ['--conditions=source', main, 'stop'], { env });
+    const stopped = await run(process.execPath, [...main, 'stop'], { env });
     expect(stopped.stderr).toBe('');
   },
 );
