@@ -3,7 +3,15 @@ import type { StreamEnd } from '../../../src/lines/media/agent-end.ts';
 import type { CallMedia, CallMediaEvent, CallMediaStats, Media } from '../../../src/lines/media/media.ts';
 import type { Cause, World } from './order.ts';
 
-const refusals = ['address_refused', 'dns_failure', 'refused', 'tls_failure', 'timed_out', 'rejected'] as const;
+const refusals = [
+  'address_refused',
+  'dns_failure',
+  'refused',
+  'tls_failure',
+  'timed_out',
+  'rejected',
+  'limit_reached',
+] as const;
 const losses = ['crashed', 'frozen', 'vanished', 'too_large'] as const;
 const oneOf = <T>(random: () => number, all: readonly T[]): T => all[Math.floor(random() * all.length)]!;
 
