@@ -94,10 +94,11 @@ async function brakedBy(
   tx: Tx,
   wish: CallWish,
   agentId: string,
-  { agent_failing, agent_unproven, agent_failures }: AgentTerms,
+  { agent_failing, agent_unproven, agent_failures, agent_limited_until: limitedUntil }: AgentTerms,
   now: Date,
 ): Promise<CallAnswer | undefined> {
   if (agent_failing) return { kind: 'blocked', reason: 'agent_failing' };
+  if (limitedUntil && limitedUntil > now) return { kind: 'blocked', reason: 'limit_reached', until: limitedUntil };
   if (!agent_unproven || (await lockUnprovenRoom(tx, wish.workspaceId, agentId, agent_failures)) > 0) return undefined;
   return { kind: 'blocked', reason: 'agent_unproven', until: lookAgainAt(wish, now) };
 }

@@ -69,6 +69,7 @@ export async function situationOf(
   const defaultQuietHours = keepsDefault ? whoKeepsDefault(workspace.callers, isSimulated) : undefined;
   const freeHours = callingHours(campaign, withoutDefault(workspace));
   const rings = workspace.callers.some((provider) => isSimulated(provider) === false);
+  const { agent_limited_until: limitedUntil } = workspace;
   const isUnproven =
     rings && workspace.agent_unproven && unprovenRoom(workspace.agent_live, workspace.agent_failures) === 0;
   const isFull = noCaller === 'limit_reached' || agentRoom === 0 || isAtOwnLimit(campaign);
@@ -84,7 +85,8 @@ export async function situationOf(
     trunkBusy: noCaller === 'trunk_busy',
     limited:
       limited(campaign, leftOfLimits(workspace, workspace), isFull, at) ??
-      (isUnproven ? { until: at, reason: 'agent_unproven' } : undefined),
+      (isUnproven ? { until: at, reason: 'agent_unproven' } : undefined) ??
+      (rings && limitedUntil && limitedUntil > at ? { until: limitedUntil, reason: 'limit_reached' } : undefined),
     agentFailing: campaign.pause_reason === 'agent_failing',
     hours: defaultQuietHours === 'simulated' ? freeHours : callingHours(campaign, workspace),
     freeHours,

@@ -28,6 +28,7 @@ import * as learntAddresses from '../../../migrations/0102-learnt-addresses.ts';
 import * as agentConnections from '../../../migrations/0103-agent-connections.ts';
 import * as sounds from '../../../migrations/0104-sounds.ts';
 import * as speechSounds from '../../../migrations/0105-speech-sounds.ts';
+import * as agentLimits from '../../../migrations/0107-agent-limits.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -64,6 +65,7 @@ export const migrations: Record<string, Migration> = {
   '0103-agent-connections': agentConnections,
   '0104-sounds': sounds,
   '0105-speech-sounds': speechSounds,
+  '0107-agent-limits': agentLimits,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

@@ -17,7 +17,7 @@ test.each([
   ['when it was heard counts, and not when the call ended', [heard(9, 500), failed(2)], [1, at(2), 'crashed', at(0.5)]],
   ['one that broke off after it was heard has not failed', [ended(5, { firstSoundMs: 100 })], [0, null, null, at(0.1)]],
 ] as const)('%s', (_, ends, [failures, failedAt, reason, heardAt]) => {
-  const at = { workspaceId: 'w', agentId: 'anna', failures, failedAt, reason, heardAt };
+  const at = { workspaceId: 'w', agentId: 'anna', failures, failedAt, reason, heardAt, limitedAt: null };
   expect(newsOfAgents(ends)).toEqual([at]);
 });
 
@@ -28,6 +28,11 @@ test.each([
   ['it has told what came of the call', ended(1, { reason: 'hung_up' }, { hasTold: true })],
 ])('nothing is said of an agent that was not heard if %s', (_, end) => {
   expect(newsOfAgents([end])).toEqual([]);
+});
+
+test('one whose model had no rate or quota left has not failed', () => {
+  const [news] = newsOfAgents([failed(1), failed(3, 'limit_reached'), failed(2, 'limit_reached')]);
+  expect(news).toMatchObject({ failures: 1, reason: 'crashed', limitedAt: at(3) });
 });
 
 test('agents are told apart, in the order of their keys', () => {

@@ -21,6 +21,8 @@ export interface AgentNews {
   failedAt: Date | null;
   reason: AgentEndReason | null;
   heardAt: Date | null;
+  /** When its model last had no rate or quota left. */
+  limitedAt: Date | null;
 }
 
 /** An agent that was heard in a call. */
@@ -36,12 +38,12 @@ export function newsOfHeard(heard: readonly HeardAgent[]): AgentNews[] {
   return [...last]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, { workspaceId, agentId, at }]) => ({
-      ...{ workspaceId, agentId, failures: 0, failedAt: null, reason: null, heardAt: at },
+      ...{ workspaceId, agentId, failures: 0, failedAt: null, reason: null, heardAt: at, limitedAt: null },
     }));
 }
 
 /** Ends that are not the agent's fault, whether it was heard or not. */
-const nobodysFault: ReadonlySet<AgentEndReason> = new Set(['call_ended', 'silence', 'media_lost']);
+const nobodysFault: ReadonlySet<AgentEndReason> = new Set(['call_ended', 'silence', 'media_lost', 'limit_reached']);
 
 /**
  * What the ends of some calls have shown of their agents, each of which failed and was never heard, or was heard; what says
@@ -49,19 +51,21 @@ const nobodysFault: ReadonlySet<AgentEndReason> = new Set(['call_ended', 'silenc
  * after. Answered in the order of their keys.
  */
 export function newsOfAgents(ends: readonly EndOfAgent[]): AgentNews[] {
-  const byAgent = new Map<string, { heard: Date[]; failed: EndOfAgent[] }>();
+  const byAgent = new Map<string, { heard: Date[]; failed: EndOfAgent[]; limited: Date[] }>();
   for (const each of ends) {
     const { end, answeredAt } = each;
     const key = `${each.workspaceId} ${each.agentId}`;
-    const own = byAgent.get(key) ?? { heard: [], failed: [] };
+    const own = byAgent.get(key) ?? { heard: [], failed: [], limited: [] };
+    const isLimited = end.reason === 'limit_reached';
+    if (isLimited) own.limited.push(each.endedAt);
     if (end.firstSoundMs !== undefined && answeredAt) own.heard.push(new Date(answeredAt.getTime() + end.firstSoundMs));
     else if (!nobodysFault.has(end.reason) && !each.hasTold) own.failed.push(each);
-    else continue;
+    else if (!isLimited) continue;
     byAgent.set(key, own);
   }
   return [...byAgent]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, { heard, failed }]) => {
+    .map(([key, { heard, failed, limited }]) => {
       const [workspaceId, ...agentId] = key.split(' ');
       const heardAt = heard.toSorted((a, b) => b.getTime() - a.getTime())[0] ?? null;
       const last = failed.toSorted((a, b) => b.endedAt.getTime() - a.endedAt.getTime())[0];
@@ -72,6 +76,7 @@ export function newsOfAgents(ends: readonly EndOfAgent[]): AgentNews[] {
         failedAt: last?.endedAt ?? null,
         reason: last?.end.reason ?? null,
         heardAt,
+        limitedAt: limited.toSorted((a, b) => b.getTime() - a.getTime())[0] ?? null,
       };
     });
 }

@@ -7,6 +7,8 @@ import type { AgentNews } from './agent-ends.ts';
 const FAILURES_TO_BRAKE = 3;
 /** So many calls ring or are up of an agent that was not heard yet, less those in which it has just failed. */
 const MOST_UNPROVEN = 3;
+/** How long nobody is called for an agent whose model had no rate or quota left, in milliseconds. */
+const LIMITED_MS = 30_000;
 
 /** An agent of a workspace, by the ID that calls name it by. */
 export interface AgentKey {
@@ -21,6 +23,8 @@ export interface HealthTerms {
   /** Whether it was heard in no call since it counts. */
   agent_unproven: boolean;
   agent_failures: number;
+  /** Until when nobody is called for it, for want of its model's rate or quota. */
+  agent_limited_until: Date | null;
 }
 
 /**
@@ -29,11 +33,12 @@ export interface HealthTerms {
  */
 export const healthTerms = (since: RawBuilder<unknown> = sql`null::timestamptz`) => sql`
   h.failing_since is not null as agent_failing, coalesce(h.failures, 0) as agent_failures,
+  h.limited_until as agent_limited_until,
   coalesce(h.heard_at <= greatest(h.failed_at, a.updated_at, ${since}), true) as agent_unproven`;
 
 /** SQL that joins what is known of an agent's calls as `h`, by its key. */
 export const joinHealth = (workspaceId: RawBuilder<unknown>, agentId: RawBuilder<unknown>) => sql`
-  left join lateral (select failures, failed_at, heard_at, failing_since from agent_health
+  left join lateral (select failures, failed_at, heard_at, failing_since, limited_until from agent_health
     where workspace_id = ${workspaceId} and agent_id = ${agentId} offset 0) as h on true`;
 
 /** SQL for whether nobody is called for the agent of a call `c`. */
@@ -73,9 +78,9 @@ export function agentNotes(): NoteAgents {
   /** When agents were heard last, as written: milliseconds since the epoch. */
   const heard = new Map<string, number>();
   const keyOf = ({ workspaceId, agentId }: AgentKey) => `${workspaceId} ${agentId}`;
-  const isKnown = (each: AgentNews) => each.heardAt!.getTime() <= (heard.get(keyOf(each)) ?? 0);
+  const isKnown = (each: AgentNews) => (each.heardAt?.getTime() ?? 0) <= (heard.get(keyOf(each)) ?? 0);
   return async (tx, news, now) => {
-    const own = news.filter((each) => each.failures > 0 || !isKnown(each));
+    const own = news.filter((each) => each.failures > 0 || each.limitedAt || !isKnown(each));
     if (own.length === 0) return [];
     const written = await write(tx, own, now);
     if (heard.size > MOST_KNOWN) heard.clear();
@@ -90,15 +95,18 @@ export function agentNotes(): NoteAgents {
 async function write(tx: Tx, news: readonly AgentNews[], now: Date) {
   const failures = sql`least(1000, excluded.failures + case when excluded.heard_at > h.failed_at then 0 else h.failures end)`;
   const { rows } = await sql<AgentKey & { failures: number; heardAt: Date | null; isNews: boolean }>`
-    insert into agent_health as h (workspace_id, agent_id, failures, failed_at, reason, heard_at, failing_since)
+    insert into agent_health as h
+      (workspace_id, agent_id, failures, failed_at, reason, heard_at, limited_until, failing_since)
     select x.*, case when x.failures >= ${sql.lit(FAILURES_TO_BRAKE)} then ${now}::timestamptz end
     from unnest(${news.map((each) => each.workspaceId)}::uuid[], ${news.map((each) => each.agentId)}::text[],
       ${news.map((each) => each.failures)}::smallint[], ${news.map((each) => each.failedAt)}::timestamptz[],
-      ${news.map((each) => each.reason)}::text[], ${news.map((each) => each.heardAt)}::timestamptz[])
-      as x (workspace_id, agent_id, failures, failed_at, reason, heard_at)
+      ${news.map((each) => each.reason)}::text[], ${news.map((each) => each.heardAt)}::timestamptz[],
+      ${news.map(({ limitedAt }) => limitedAt && new Date(limitedAt.getTime() + LIMITED_MS))}::timestamptz[])
+      as x (workspace_id, agent_id, failures, failed_at, reason, heard_at, limited_until)
     on conflict (workspace_id, agent_id) do update set failures = ${failures},
       failed_at = greatest(h.failed_at, excluded.failed_at), heard_at = greatest(h.heard_at, excluded.heard_at),
       reason = coalesce(excluded.reason, h.reason),
+      limited_until = greatest(h.limited_until, excluded.limited_until),
       failing_since = case when h.failing_since is null and ${failures} >= ${sql.lit(FAILURES_TO_BRAKE)} then ${now}
         else h.failing_since end
     returning workspace_id as "workspaceId", agent_id as "agentId", failures, heard_at as "heardAt",

@@ -3,6 +3,8 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fromId, toId } from '../../../src/foundation/values/ids.ts';
+import { seedList } from '../../seed/list.ts';
 import { until } from '../../until.ts';
 import { addFiles, bases } from '../../voices/knowledge-bases/documents.ts';
 import { type Behaviour, type OpenaiModel, startOpenaiModel } from '../media/realtime/openai-model.ts';
@@ -242,6 +244,48 @@ test('a tool of its owner is asked by a signed request, and what is in the way i
     '/body/tools/0/parameters',
   ]);
   expect(await places([tool('a', { headers: { 'Webhook-Id': 'x' } })])).toEqual(['/body/tools/0/headers']);
+});
+
+test('what a vendor has no room for slows the agent, and does not make it fail', async () => {
+  const { client, clock, database } = calling.server;
+  const agentId = await agentWith();
+  const workspaceId = fromId((await client.GET('/v1/workspace')).data!.data.id);
+  const numbers = Array.from({ length: 6 }, (_, i) => ({ phone_number: 14_155_560_000 + i }));
+  const list = toId('list', await seedList(database, workspaceId, numbers));
+  const lists = [{ id: list, role: 'contacts' as const }];
+  const body = { name: 'People', agentId, fromNumber: FROM, lists, maxConcurrency: 1 };
+  const { id } = (await client.POST('/v1/calls/campaigns', { body })).data!.data;
+  const path = { id };
+  let rung = 0;
+  callee = async (incoming, answer) => {
+    rung += 1;
+    incoming.ring();
+    if (behaviour.refuse) return;
+    const phone = await answer();
+    await phone.speak(Buffer.alloc(800, 0xff));
+    await until(() => msOf(700, phone.sound()) >= 100);
+    void incoming.hangUp();
+  };
+  behaviour.asked = (session) => void session.respond({ hertz: 700, ms: 500 });
+  behaviour.refuse = 429;
+  const started = await client.POST('/v1/calls/campaigns/{id}/start', { params: { path, query: { force: true } } });
+  expect(started.error).toBeUndefined();
+  const contacts = async () => {
+    const { data } = await client.GET('/v1/calls/campaigns/{id}/contacts', { params: { path } });
+    return data!.data.items;
+  };
+  const health = () =>
+    database.inEngine(({ db }) => db.selectFrom('agent_health').selectAll().where('agent_id', '=', agentId).execute());
+  await until(async () => expect(await health()).toMatchObject([{ failures: 0, limited_until: expect.any(Date) }]));
+  expect((await contacts()).filter(({ reason }) => reason === 'limit_reached')).toHaveLength(5);
+  expect(rung).toBe(1);
+  expect(
+    (await client.GET('/v1/agents/{agentId}', { params: { path: { agentId } } })).data!.data.failing,
+  ).toBeUndefined();
+  delete behaviour.refuse;
+  clock.advance(31_000);
+  await until(() => rung === 6);
+  await client.POST('/v1/calls/campaigns/{id}/stop', { params: { path } });
 });
 
 test('a key that is refused is told at save, and by a test; what the vendor has no room for is told as that', async () => {

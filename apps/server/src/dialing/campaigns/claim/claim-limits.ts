@@ -130,7 +130,8 @@ export async function roomForCalls(
     if (left) rooms.push(left - leftToOthers(await othersWaiting(tx, campaign.workspace_id, now), left, now));
     else if (left === 0) rooms.push(0);
   }
-  const { workspace_id, agent_id, agent_unproven, agent_failures } = campaign;
+  const { workspace_id, agent_id, agent_unproven, agent_failures, agent_limited_until: limitedUntil } = campaign;
+  if (limitedUntil && limitedUntil > now && (await mayRing(tx, campaign, isSimulated))) rooms.push(0);
   if (agent_unproven && (await mayRing(tx, campaign, isSimulated)))
     rooms.push(await lockUnprovenRoom(tx, workspace_id, agent_id, agent_failures));
   return Math.max(0, Math.min(...rooms));

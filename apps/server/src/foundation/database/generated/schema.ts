@@ -10,6 +10,7 @@ export interface Schema {
     failed_at: Date | null;
     heard_at: Date | null;
     failing_since: Date | null;
+    limited_until: Date | null;
   };
   agent_knowledge_bases: {
     workspace_id: string;
