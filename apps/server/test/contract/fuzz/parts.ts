@@ -1,9 +1,10 @@
 import fc from 'fast-check';
+import { ulawHeader } from '../../../src/voices/sounds/wav.ts';
 
 const TYPE = 'multipart/form-data; boundary=x';
 
-const part = (name: string, text: string, type = 'text/plain') =>
-  `--x\r\nContent-Disposition: form-data; name="files"; filename="${name}"\r\nContent-Type: ${type}\r\n\r\n${text}\r\n`;
+const part = (name: string, text: string, type = 'text/plain', as = 'files') =>
+  `--x\r\nContent-Disposition: form-data; name="${as}"; filename="${name}"\r\nContent-Type: ${type}\r\n\r\n${text}\r\n`;
 
 /** Files of a knowledge base, in UTF-8. */
 export const files = fc
@@ -34,6 +35,14 @@ export const files = fc
     { maxLength: 3 },
   )
   .map((all) => ({ type: TYPE, text: `${all.map(({ name, text }) => part(name, text)).join('')}--x--\r\n` }));
+
+/** A sound of 5 ms, all of whose bytes are ASCII. */
+const wav = ulawHeader(40).toString('latin1') + 'x'.repeat(40);
+
+/** A sound, or what says that it is one. */
+export const sound = fc
+  .constantFrom(wav, wav, wav.slice(0, 70), `RIFF${wav.slice(8)}`, wav.replace('data', 'tada'), '')
+  .map((text) => ({ type: TYPE, text: `${part('a.wav', text, 'audio/wav', 'file')}--x--\r\n` }));
 
 /** What comes instead of such files. */
 export const oddParts = fc.constantFrom(

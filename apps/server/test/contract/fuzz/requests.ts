@@ -7,7 +7,7 @@ import {
   resolve,
 } from '../../../src/foundation/http/contract.ts';
 import { hostile, nearlyValid } from './hostile.ts';
-import { files } from './parts.ts';
+import { files, sound } from './parts.ts';
 import { inUrl, plain } from './url.ts';
 import { byName, valuesOf, withTurns } from './values.ts';
 import type { Harm } from './wire.ts';
@@ -93,7 +93,8 @@ export function fuzzedOperations(document: ContractDocument): FuzzedOperation[] 
   function bodyOf({ requestBody }: ContractOperation): fc.Arbitrary<{ type: string; text: string } | undefined> {
     const [type, content] = Object.entries((requestBody && resolve(document, requestBody).content) ?? {})[0] ?? [];
     if (!type || !content) return fc.constant(undefined);
-    if (type !== 'application/json') return files;
+    const isForm = type !== 'application/json';
+    if (isForm) return 'file' in (resolve(document, content.schema!).properties ?? {}) ? sound : files;
     const examples = Object.values((content as { examples?: Record<string, { value: unknown }> }).examples ?? {});
     const shown = examples.map(({ value }) => withTurns(value));
     const made = of(content.schema!);
