@@ -45,6 +45,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     await seedRow(database, 'campaign_lists', { ...own, campaign_id: row.id, list_id: fromId(called) });
     return row;
   };
+  const drafts = await times(async () => toId('cmp', (await campaign({ status: 'draft' })).id));
   const paused = await times(async () => toId('cmp', (await campaign({ status: 'paused' })).id));
   const scheduled = await times(async () =>
     toId('cmp', (await campaign({ status: 'scheduled', scheduled_at: LATER })).id),
@@ -82,10 +83,13 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     previewContactListUpload: upload,
     confirmContactListUpload: upload,
     createCampaign: { list: [called, calledToo] },
+    startCampaign: { cmp: drafts },
+    stopCampaign: { cmp: paused },
     resumeCampaign: { cmp: paused },
     unscheduleCampaign: { cmp: scheduled },
     pauseBatch: { bat: runningBatches },
     resumeBatch: { bat: pausedBatches },
+    getContactListEntry: { list: [called], entry: numbers },
     updateContactListEntry: { list: [changed], entry: numbers },
     removeContactListEntry: { list: [changed], entry: numbers },
     removeDoNotCall: { entry: optedOut },
