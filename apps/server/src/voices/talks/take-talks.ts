@@ -45,6 +45,8 @@ const MOST_TALKS = 40;
 const LONGEST_SECONDS = 900;
 /** The longest message: two seconds of sound. */
 const MAX_MESSAGE = 64_000;
+/** In which who is told that the server stops must have closed its side. */
+const CLOSE_MS = 1000;
 const NOBODY_RUNG = 'Nothing comes of it in a talk: nobody is at the other end.';
 
 /** The talks that a process holds. */
@@ -52,7 +54,7 @@ export class Talks {
   readonly #deps: TakingDeps;
   readonly #server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE });
   readonly #rooms = new Shares(MOST_TALKS);
-  readonly #held = new Map<Conversation, WebSocket>();
+  readonly #held = new Set<Conversation>();
   #isClosed = false;
 
   constructor(deps: TakingDeps) {
@@ -79,7 +81,12 @@ export class Talks {
       return refuse(socket, ...refused);
     }
     socket.once('close', leave);
-    this.#server.handleUpgrade(request, socket, head, (opened) => this.#begin(talk, opened));
+    this.#server.handleUpgrade(request, socket, head, (opened) => {
+      this.#begin(talk, opened).catch((error) => {
+        this.#deps.log.error({ err: error }, 'a talk could not begin');
+        opened.close(1011, 'The talk could not begin.');
+      });
+    });
   };
 
   /** A page of another origin has no business here, even with the URL of a talk. Programs that are no browsers name none. */
@@ -87,7 +94,8 @@ export class Talks {
     const { origin, host } = headers;
     const { publicUrl, corsOrigins } = this.#deps;
     if (origin === undefined || corsOrigins.includes(origin)) return true;
-    return [host, hostOf(publicUrl)].includes(hostOf(origin));
+    const page = hostOf(origin);
+    return page !== undefined && [host, hostOf(publicUrl)].includes(page);
   }
 
   /** Whether it can't be had any more: it opens once. */
@@ -115,9 +123,11 @@ export class Talks {
       log.warn({ err: error }, 'the agent of a talk could not be looked up');
       return undefined;
     });
+    // It may have gone meanwhile, and would never be told to end.
+    if (socket.readyState !== socket.OPEN) return;
     if (this.#isClosed || !agent?.connection) return socket.close(1011, 'The agent is not there.');
     const conversation = this.#converse(talk, agent, socket);
-    this.#held.set(conversation, socket);
+    this.#held.add(conversation);
     await conversation.begin();
   }
 
@@ -159,13 +169,14 @@ export class Talks {
     );
   }
 
-  /** Ends all, and takes no more. */
+  /** Ends all, and takes no more. Who does not answer the close is let go of: the server could not stop else. */
   close(): void {
     this.#isClosed = true;
-    for (const [conversation, socket] of this.#held) {
-      conversation.end();
-      socket.close(1001, 'The server stops.');
-    }
+    for (const conversation of this.#held) conversation.end();
+    for (const socket of this.#server.clients) socket.close(1001, 'The server stops.');
+    setTimeout(() => {
+      for (const socket of this.#server.clients) socket.terminate();
+    }, CLOSE_MS).unref();
   }
 }
 
@@ -191,7 +202,9 @@ function hostOf(origin: string): string | undefined {
 function refuse(socket: Duplex, status: string, text: string): void {
   const body = `${text}\n`;
   const headers = ['Connection: close', 'Content-Type: text/plain; charset=utf-8'];
+  // Who keeps its side of the connection would keep this one, too: no time limit of requests ends it.
   socket.end(
     `HTTP/1.1 ${status}\r\n${headers.join('\r\n')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    () => socket.destroy(),
   );
 }

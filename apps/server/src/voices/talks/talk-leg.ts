@@ -39,6 +39,7 @@ export class TalkLeg implements Leg {
     try {
       const port = await sound.open();
       this.#line = await TalkLine.open(this.#address, port, (pcm) => this.#hear(pcm));
+      if (this.#isOver) this.#line.close();
       await sound.setStream(this.#line.stream, [this.#address]);
       return undefined;
     } catch (error) {

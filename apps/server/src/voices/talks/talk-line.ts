@@ -19,6 +19,7 @@ export class TalkLine {
   #sequence = 0;
   /** Samples that make no whole frame yet, µ-law. */
   #rest = Buffer.alloc(0);
+  #isClosed = false;
 
   private constructor(socket: Socket, address: string, port: number, heard: (pcm: Buffer) => void) {
     this.#socket = socket;
@@ -64,6 +65,7 @@ export class TalkLine {
 
   /** Says what a browser has sent: PCM of any length. */
   say(pcm: Buffer): void {
+    if (this.#isClosed) return;
     const samples = Float32Array.from({ length: pcm.length >> 1 }, (_, at) => pcm.readInt16LE(2 * at));
     const ulaw = Buffer.from(Uint8Array.from(this.#toTelephone.push(samples), (each) => pcmToUlaw(clamped(each))));
     this.#rest = Buffer.concat([this.#rest, ulaw]);
@@ -83,6 +85,7 @@ export class TalkLine {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#socket.close();
   }
 }

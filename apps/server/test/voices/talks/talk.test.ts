@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { pcmToUlaw, Resampler } from '@trunkline/media';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { addresses } from '../../../src/config-values.ts';
@@ -145,5 +146,71 @@ test('a client that offers HTTP/2, or another protocol, is served as if it did n
   socket.write('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n');
   const [answer] = await once(socket, 'data');
   expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+  socket.destroy();
+});
+
+/** A request for a WebSocket by hand: what is done with its connection is up to the test. */
+function askFor(url: string, allowHalfOpen = false) {
+  const { host, hostname, port, pathname } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen });
+  socket.on('error', () => {});
+  const lines = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+  const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+  socket.write([`GET ${pathname} HTTP/1.1`, `Host: ${host}`, ...lines, key, '', ''].join('\r\n'));
+  return socket;
+}
+
+test('sound that comes after the end of a talk harms nobody', async () => {
+  const before = agent.connections.length;
+  const { socket } = await browse(await urlOfTalk());
+  await until(() => agent.connections.length > before);
+  socket.on('message', (data, isBinary) => {
+    if (!isBinary && String(data).includes('"ended"')) socket.send(Buffer.alloc(640));
+  });
+  agent.connections.at(-1)!.close(1000);
+  await once(socket, 'close');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+});
+
+test('who goes before a talk has begun leaves no agent that talks to nobody', async () => {
+  const connection = { type: 'stream' as const, url: 'wss://agents.example.com/' };
+  const made = await server.client.POST('/v1/agents', { body: { name: 'Berta', connection } });
+  const { id } = made.data!.data.agent;
+  const row = { connection_url: agent.url };
+  await server.database.inEngine(({ db }) => db.updateTable('agents').set(row).where('id', '=', fromId(id)).execute());
+  const talk = await server.client.POST('/v1/agents/{agentId}/talk', { params: { path: { agentId: id } }, body: {} });
+  const before = agent.connections.length;
+  await server.database.inEngine(async ({ db }) => {
+    await sql`lock table agents in access exclusive mode`.execute(db);
+    const socket = askFor(talk.data!.data.url.replace(/^ws:\/\/[^/]+/, server.url.replace(/^http/, 'ws')));
+    await once(socket, 'data');
+    socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(agent.connections.length).toBe(before);
+});
+
+test('the connection of who is refused is closed, even if that one keeps it', async () => {
+  const socket = askFor(`${server.url}/talk/none`, true);
+  socket.resume();
+  await once(socket, 'end');
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  const writing = setInterval(() => socket.write('still here'), 20);
+  await closed;
+  clearInterval(writing);
+});
+
+test('a server stops while a browser answers no close', async () => {
+  const other = await startTestServer();
+  const connection = { type: 'stream' as const, url: 'wss://agents.invalid/' };
+  const made = await other.client.POST('/v1/agents', { body: { name: 'Anna', connection } });
+  const params = { path: { agentId: made.data!.data.agent.id } };
+  const talk = await other.client.POST('/v1/agents/{agentId}/talk', { params, body: {} });
+  const socket = askFor(talk.data!.data.url.replace(/^ws:\/\/[^/]+/, other.url.replace(/^http/, 'ws')), true);
+  await once(socket, 'data');
+  const from = performance.now();
+  await other.stop();
+  expect(performance.now() - from).toBeLessThan(9000);
   socket.destroy();
 });

@@ -77,6 +77,16 @@ test('what means nothing is undefined, and fields of another type are none', () 
   expect(reads({ type: 'response.done', response: 7 })).toMatchObject([{ inputTokens: 0 }, { type: 'rested' }]);
 });
 
+test('IDs that are too long to be kept are none', () => {
+  const { reads } = session();
+  const long = 'x'.repeat(200_000);
+  expect(reads({ type: 'input_audio_buffer.speech_started', item_id: long })).toEqual([
+    { type: 'speech_started', item: '' },
+  ]);
+  const called = { type: 'response.function_call_arguments.done', call_id: long, name: 'a', arguments: '{}' };
+  expect(reads(called)).toEqual([{ type: 'tool', id: '', name: 'a', args: '{}' }]);
+});
+
 test('it goes on once all tools that it called are answered, and its response is over', () => {
   const { model, types, reads } = session();
   const called = 'response.function_call_arguments.done';

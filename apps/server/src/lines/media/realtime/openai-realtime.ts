@@ -5,6 +5,8 @@ import type { ModelEvent, Protocol, SessionTerms, SpeechModel } from './speech-m
 const TRANSCRIBER = 'gpt-transcribe';
 const FORMAT = { type: 'audio/pcmu' };
 const SOUND = /"delta"\s*:\s*"/;
+/** Of an ID, in characters: each is kept until the call ends. */
+const MOST_ID = 256;
 /** Codes of faults that pass by themselves, or by paying. */
 const LIMITS = /rate_limit|quota|insufficient_|too_many_requests/;
 const BUSY = 'conversation_already_has_active_response';
@@ -60,7 +62,7 @@ class OpenaiRealtime implements SpeechModel {
     const read = readWords(message, SOUND);
     if (!read || typeof read.fields['type'] !== 'string') return undefined;
     const { fields, sound } = read;
-    const item = textOf(fields['item_id']);
+    const item = idOf(fields['item_id']);
     switch (fields['type']) {
       case 'session.updated':
         return [{ type: 'ready' }];
@@ -88,7 +90,7 @@ class OpenaiRealtime implements SpeechModel {
   }
 
   #called({ call_id: callId, name, arguments: args }: Record<string, unknown>): readonly ModelEvent[] {
-    const id = textOf(callId);
+    const id = idOf(callId);
     this.#open.add(id);
     return [{ type: 'tool', id, name: textOf(name), args: textOf(args) }];
   }
@@ -162,6 +164,11 @@ class OpenaiRealtime implements SpeechModel {
     this.#isAsked = true;
     this.#send({ type: 'response.create', ...(Object.keys(response).length > 0 && { response }) });
   }
+}
+
+function idOf(value: unknown): string {
+  const id = textOf(value);
+  return id.length <= MOST_ID ? id : '';
 }
 
 const faultOf = ({ code, type, message }: Record<string, unknown>, isSilent: boolean): ModelEvent => ({
