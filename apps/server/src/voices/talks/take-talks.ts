@@ -43,6 +43,8 @@ export const TALK_PATH = '/talk/';
 /** Of one process at once; a workspace alone has half of them. */
 const MOST_TALKS = 40;
 const LONGEST_SECONDS = 900;
+/** After its end a speech model may still be asked for the result, and what was said is told. */
+const RESULT_MS = 12_000;
 /** The longest message: two seconds of sound. */
 const MAX_MESSAGE = 64_000;
 /** In which who is told that the server stops must have closed its side. */
@@ -148,7 +150,7 @@ export class Talks {
           return answer;
         },
         emit: (event) => {
-          if (event.type === 'ended') leg.over(event);
+          if (event.type === 'ended') leg.over(event, agent.connection?.type === 'realtime' ? RESULT_MS : 0);
         },
         onOver: (conversation) => this.#held.delete(conversation),
       },

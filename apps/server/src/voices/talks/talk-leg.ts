@@ -61,7 +61,7 @@ export class TalkLeg implements Leg {
   #do(data: Buffer): void {
     const said = read(data);
     if (said?.event === 'digit' && isDigit(said.digit)) this.#tell({ type: 'digit', digit: said.digit });
-    if (said?.event === 'hang_up') this.#socket.close(1000);
+    if (said?.event === 'hang_up') this.#ended('far');
   }
 
   connect(): void {
@@ -79,10 +79,11 @@ export class TalkLeg implements Leg {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(told));
   }
 
-  /** Tells how it ended, which is the last that is said. */
-  over({ outcome, endedBy, agentEnd }: EndedCall): void {
+  /** Tells how it ended. @param openMs for so long it may still be told what the agent asks for after that */
+  over({ outcome, endedBy, agentEnd }: EndedCall, openMs: number): void {
     this.say({ event: 'ended', outcome, endedBy, ...(agentEnd && { agentEnd }) });
-    this.#socket.close(1000);
+    if (openMs === 0) this.#socket.close(1000);
+    else setTimeout(() => this.#socket.close(1000), openMs).unref();
   }
 
   end(_as: Ending): void {

@@ -66,9 +66,17 @@ async function openSound(socket) {
 
 const heard = {
   answered: () => show('You are connected: speak.'),
-  turn: ({ turn }) => note(turn.text, turn.speaker === 'agent' ? 'agent' : 'callee'),
-  request: ({ request, answer }) => note(`${JSON.stringify(request)}${answer ? ` → ${JSON.stringify(answer)}` : ''}`),
-  ended: ({ endedBy, agentEnd }) => note(`Ended by the ${endedBy}${agentEnd?.text ? `: ${agentEnd.text}` : ''}.`),
+  request: ({ request, answer }) => {
+    const { transcript, ...result } = request.result ?? {};
+    for (const { role, text } of transcript ?? []) note(text, role);
+    const shown = request.result ? { ...request, result } : request;
+    if (!transcript || Object.keys(result).length > 0)
+      note(`${JSON.stringify(shown)} → ${JSON.stringify(answer ?? '')}`);
+  },
+  ended: ({ endedBy, agentEnd }) => {
+    note(`Ended by the ${endedBy}${agentEnd?.text ? `: ${agentEnd.text}` : ''}.`);
+    over('Over.');
+  },
 };
 
 function over(text) {
@@ -94,7 +102,7 @@ async function begin() {
     }
   };
   socket.onclose = ({ code, reason }) =>
-    over(code === 1000 ? 'Over.' : reason || `The connection was closed (${code}).`);
+    talk?.socket === socket && over(code === 1000 ? 'Over.' : reason || `The connection was closed (${code}).`);
   talk.sound = await openSound(socket);
   hangUp.disabled = false;
   find('keys').hidden = false;
@@ -112,7 +120,7 @@ form.addEventListener('submit', async (event) => {
     over(error.message);
   }
 });
-hangUp.addEventListener('click', () => talk?.socket.close(1000));
+hangUp.addEventListener('click', () => talk?.socket.send(JSON.stringify({ event: 'hang_up' })));
 key.addEventListener('change', () => listAgents().catch((error) => show(error.message)));
 for (const digit of '123456789*0#') {
   const button = document.createElement('button');
