@@ -57,17 +57,6 @@ export const measurements: Record<string, Measurement> = {
     ),
     isQuick: true,
   },
-  witness: {
-    measure: async (effort) => (await import('./witness.ts')).benchWitness(effort),
-    measures: server('platform/installation', 'lines/telephony/simulator'),
-    finds: each(
-      ['calls without'],
-      ...['finished', ...['the server', 'PostgreSQL', 'both'].map((whose) => `CPU of ${whose} a call`)].map(
-        (what) => `calls with a witness, ${what}`,
-      ),
-    ),
-    isQuick: true,
-  },
   workflows: {
     measure: async (effort) => (await import('./workflows/workflows.ts')).benchWorkflows(effort),
     measures: server('dialing/workflows'),
@@ -209,24 +198,6 @@ export const measurements: Record<string, Measurement> = {
       'a next page of a list, …',
       'disk of a row of …',
     ],
-    isOnDemand: true,
-  },
-  neighbours: {
-    measure: async (effort) => (await import('./neighbours/neighbours.ts')).benchNeighbours(effort),
-    measures: ['apps/server/src', 'packages/sip', 'packages/media'],
-    finds: [
-      'bodies of unknown keys',
-      'bodies of a million values',
-      'requests without a pause',
-      'streams at once',
-      'INVITEs to nobody',
-      'silent connections',
-    ].flatMap((abuse) => [
-      `beside ${abuse}, p99 of another workspace’s requests, beside the same with nobody there`,
-      `beside ${abuse}, p99 of another workspace’s requests, beside the same at another server`,
-      `beside ${abuse}, sound that it hears`,
-      `beside ${abuse}, its calls that are refused`,
-    ]),
     isOnDemand: true,
   },
   servers: {

@@ -18,7 +18,6 @@ import type { Profile } from '../../src/lines/telephony/simulator/plan.ts';
 import { createSimulator, type Simulator } from '../../src/lines/telephony/simulator/simulator.ts';
 import { postgresStore } from '../../src/lines/telephony/simulator/store.ts';
 import { realTime, type SimulatorTime } from '../../src/lines/telephony/simulator/time.ts';
-import type { RestoreGuard } from '../../src/platform/installation/restore-guard.ts';
 import type { AgentDirectory } from '../../src/voices/agents/directory.ts';
 import { seedCampaign } from '../seed/campaign.ts';
 import { until } from '../until.ts';
@@ -46,8 +45,6 @@ export interface TestDialerOptions {
   maxCalls?: number;
   /** What goes wrong, from the first call on. */
   faults?: Faults;
-  /** What keeps simulated calls in place of the server's guard. */
-  guard?: (own: KeepsCalls) => KeepsCalls;
   /** Puts something between the dialer and the simulator. */
   gateway?: (simulator: Simulator) => CallGateway;
   /** Carriers beside the simulator. */
@@ -59,8 +56,6 @@ export interface TestDialerOptions {
   config?: Partial<Config>;
   log?: Logger;
 }
-
-type KeepsCalls = Pick<RestoreGuard, 'keepCalls'>;
 
 /** Calls that take 0.1 to 0.8 s at speed 10, ring and talk included. */
 export const shortCalls: Profile = {
@@ -79,11 +74,10 @@ const NUMBER_KEY = numberKey(Buffer.alloc(32));
 export async function startTestDialer(database: Database, options: TestDialerOptions = {}): Promise<TestDialer> {
   const { time = realTime } = options;
   const log = options.log ?? pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }, pino.destination(2));
-  const own: KeepsCalls = { keepCalls: (...calls) => composition.services.restoreGuard.keepCalls(...calls) };
   const simulator = createSimulator({
     seed: SEED,
     speed: options.speed ?? Number.POSITIVE_INFINITY,
-    store: postgresStore(database, options.guard?.(own) ?? own),
+    store: postgresStore(database, { keepCalls: (...calls) => composition.services.restoreGuard.keepCalls(...calls) }),
     time,
     ...(options.profile && { profile: options.profile }),
   });
