@@ -9,7 +9,7 @@ import { AgentSocket } from '../agent-socket.ts';
 import type { AgentConnected } from '../agent-stream.ts';
 import { type ProtocolName, protocols } from './protocols.ts';
 import type { ModelEvent, ModelTool, SpeechModel } from './speech-model.ts';
-import { ToolCalls } from './tool-calls.ts';
+import { callNote, ToolCalls } from './tool-calls.ts';
 import { Transcript } from './transcript.ts';
 
 /** A speech model, and what it is to do in a call. It can be sent to another thread. */
@@ -249,9 +249,12 @@ export class RealtimeVoice implements Voice {
     const turn = this.#transcript.note(Date.now());
     if (name === 'end_call') {
       this.#transcript.add(turn, name);
+      if (this.#leaving !== undefined) return model.answer(id, 'The call ends once your last words were heard.');
       this.#leaving = id;
       return this.#leave();
     }
+    // Known before it is done: another session that takes over meanwhile would use it again.
+    this.#transcript.add(turn, callNote(name, args));
     const { output, note } = await this.#tools.use(name, args);
     this.#transcript.add(turn, note);
     if (model === this.#model) model.answer(id, output);
@@ -292,6 +295,8 @@ export class RealtimeVoice implements Voice {
     const broken: StreamEnd = end.reason === 'hung_up' ? { ...end, reason: 'crashed' } : end;
     if (!this.#isReady) this.#settle({ reason: 'rejected', text: `The model began no session (${said}).` });
     else if (this.#end) this.#tools.gone();
+    // It has said goodbye.
+    else if (this.#leaving !== undefined) this.#endPart({ reason: 'hung_up' }, 'said');
     else if (this.#hasReconnected) this.#endPart(broken, 'said');
     else void this.#connectAgain(broken);
     this.#isReady = false;

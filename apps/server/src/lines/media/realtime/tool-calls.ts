@@ -5,7 +5,7 @@ import type { ModelTool } from './speech-model.ts';
 interface Outcome {
   /** What the model is told. */
   output: string;
-  /** What stands in the transcript. */
+  /** What stands in the transcript behind its call. */
   note: string;
 }
 
@@ -78,16 +78,16 @@ export class ToolCalls {
     const refusal = this.#refusal(name, args);
     if (refusal !== undefined) {
       this.#refused += 1;
-      return outcome(name, '', refusal);
+      return outcome(refusal);
     }
     this.#done += 1;
     this.#atOnce += 1;
     try {
       const { output, isDone } = (await this.#ask({ type: 'use_tool', name, args })) as ToolAnswer;
       if (isDone) this.#used.add(name);
-      return outcome(name, args, output);
+      return outcome(output);
     } catch (error) {
-      return outcome(name, args, (error as Error).message);
+      return outcome((error as Error).message);
     } finally {
       this.#atOnce -= 1;
       for (const tell of this.#waiting.splice(0)) tell();
@@ -106,7 +106,10 @@ export class ToolCalls {
   }
 }
 
-const outcome = (name: string, args: string, output: string): Outcome => ({
+const outcome = (output: string): Outcome => ({
   output: output.slice(0, MOST_OUTPUT),
-  note: `${name.slice(0, 64)} ${args.slice(0, MOST_NOTED)}: ${output.slice(0, MOST_NOTED)}`,
+  note: `: ${output.slice(0, MOST_NOTED)}`,
 });
+
+/** What stands in the transcript of a call of a tool before anything has come of it. */
+export const callNote = (name: string, args: string): string => `${name.slice(0, 64)} ${args.slice(0, MOST_NOTED)}`;

@@ -215,6 +215,60 @@ test('a session that breaks is opened once more with what was said, and the seco
   );
 });
 
+test('a tool that is at work when a session breaks is told to the next, which would use it again else', async () => {
+  let finish: (answer: object) => void = () => {};
+  const working = new Promise<object>((resolve) => {
+    finish = resolve;
+  });
+  await using call = await openCall({
+    behaviour: { asked: () => {} },
+    answer: ({ type }) => (type === 'use_tool' ? working : undefined),
+  });
+  await call.media.answer();
+  call.session.respond({ tools: { note: { a: 1 } } });
+  await until(() => call.asked.length === 1);
+  call.session.socket.close(1000);
+  await until(() => call.model.sessions.length === 2 && call.session.of('session.update').length === 1);
+  const { instructions } = call.session.of('session.update')[0]!['session'] as { instructions: string };
+  expect(instructions).toContain('system: note {"a":1}');
+  finish({ output: 'It is noted.', isDone: true });
+});
+
+test('one that says goodbye, asks twice for the end and closes has hung up', async () => {
+  await using call = await openCall({
+    behaviour: {
+      asked: (session) => {
+        session.respond({ hertz: 1000, ms: 600, words: 'Goodbye.', tools: { end_call: {} } });
+        session.respond({ tools: { end_call: {} } });
+      },
+    },
+  });
+  await call.media.answer();
+  await until(() => msOf(1000, call.peer.sound()) >= 100);
+  call.session.socket.close(1000);
+  await until(() => expect(call.events).toContainEqual({ type: 'voice_ended', end: { reason: 'hung_up' } }));
+  expect(call.model.sessions).toHaveLength(1);
+  expect(msOf(1000, call.peer.sound())).toBeGreaterThanOrEqual(560);
+});
+
+test('one that asks twice for the end is spoken to again', async () => {
+  let responses = 0;
+  await using call = await openCall({
+    behaviour: {
+      asked: (session) => {
+        responses += 1;
+        if (responses === 2) return void session.respond({ hertz: 700, ms: 200, words: 'Yes?' });
+        session.respond({ hertz: 1000, ms: 2000, words: 'Goodbye.', tools: { end_call: {} } });
+        session.respond({ tools: { end_call: {} } });
+      },
+    },
+  });
+  await call.media.answer();
+  await until(() => msOf(1000, call.peer.sound()) >= 100);
+  call.session.hears('Wait!');
+  await until(() => msOf(700, call.peer.sound()) >= 180);
+});
+
 test('garbage is counted and ignored; a thousand tools a second are refused, and end its part', async () => {
   await using call = await openCall({ behaviour: { asked: () => {} } });
   await call.media.answer();
