@@ -29,6 +29,12 @@ export const oneOf =
 
 export const text = (value: string) => value;
 
+/** A key that is sent in a header. `fetch` would show one that can stand in none in its error. */
+export const headerKey = (value: string) => {
+  if (!/^[\x21-\x7e]+$/.test(value)) throw new Error('must be of visible ASCII characters, without spaces');
+  return value;
+};
+
 export const flag = (value: string) => oneOf('true', 'false')(value) === 'true';
 
 /** A URL of HTTP, without a slash at its end. `fetch` takes none with a password, and would show it in its error. */

@@ -23,6 +23,11 @@ test('defaults are taken for what is unset or empty', () => {
   });
 });
 
+test('a key that can stand in no header is refused, and not shown', () => {
+  const message = fault({ SPEECH_KEY: 'sk-first\nsk-second' });
+  expect(message).toBe('SPEECH_KEY must be of visible ASCII characters, without spaces.');
+});
+
 const WORKSPACE = `ws_${'0'.repeat(31)}1`;
 
 test('addresses of workspaces are read with a port and without', () => {

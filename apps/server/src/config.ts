@@ -26,6 +26,7 @@ const {
   url,
   postgresUrl,
   flag,
+  headerKey,
   secret32,
   apiKey,
   address,
@@ -160,7 +161,7 @@ export const variables = {
     url,
     'What speaks the texts of scripts: a URL of the common form `POST /v1/audio/speech`, such as `https://api.openai.com/v1/audio/speech`. Without it the program `espeak-ng` does, if it is installed.',
   ),
-  speechKey: optional('SPEECH_KEY', text, 'Key for `SPEECH_URL`, sent as a bearer token.'),
+  speechKey: optional('SPEECH_KEY', headerKey, 'Key for `SPEECH_URL`, sent as a bearer token.'),
   speechModel: withDefault('SPEECH_MODEL', 'tts-1', text, 'Model that `SPEECH_URL` is asked for.'),
   speechVoice: withDefault(
     'SPEECH_VOICE',

@@ -17,6 +17,8 @@ import type { SpeechEngine, SpokenText } from './speech-engine.ts';
 const AT_ONCE = 8;
 /** What one may take. */
 const LONGEST_MS = 20_000;
+/** How long one waits for its turn: its call is over by then, and those that come later would wait behind it. */
+const LONGEST_WAIT_MS = 60_000;
 /** Sound of texts that nobody has played for so long is made again if somebody does. */
 const UNUSED_DAYS = 30;
 const DAY_MS = 24 * 3600 * 1000;
@@ -59,7 +61,18 @@ export function createSentences(deps: SentenceDeps): Sentences {
   async function speak(workspaceId: string, spoken: SpokenText): Promise<Buffer> {
     const engine = await findEngine();
     if (!engine) throw new Error(NO_ENGINE);
-    return (await turns(workspaceId, () => engine.speak(spoken, AbortSignal.timeout(LONGEST_MS))))!;
+    const asked = {};
+    const late = setTimeout(() => turns.drop(asked), LONGEST_WAIT_MS);
+    const sound = await turns(
+      workspaceId,
+      () => {
+        clearTimeout(late);
+        return engine.speak(spoken, AbortSignal.timeout(LONGEST_MS));
+      },
+      asked,
+    );
+    if (!sound) throw new Error('More sentences wait to be spoken than can be. Try again later.');
+    return sound;
   }
 
   return {
