@@ -107,6 +107,9 @@ beforeAll(async () => {
       await sql`insert into exports (workspace_id, id, type, filter, status, created_at, expires_at)
         values (${workspaceId}, ${id}, 'calls', '{}', 'expired', ${time}, ${time})`.execute(db);
     for (const { id, created_at: time } of stamped)
+      await sql`insert into sounds (workspace_id, id, name, duration_ms, size_bytes, created_at)
+        values (${workspaceId}, ${id}, ${id}, 1000, 8000, ${time})`.execute(db);
+    for (const { id, created_at: time } of stamped)
       await sql`insert into erasures (workspace_id, id, status, due_at, created_at)
         values (${workspaceId}, ${id}, 'completed', ${time}, ${time})`.execute(db);
     const cancelled = { status: 'cancelled' as const, phone_number_id: numbers[0]!.id };
