@@ -241,4 +241,6 @@ function resultWith({ result, answers }: Walk, step: Extract<ScriptStep, { type:
 
 /** A text whose templates of answers are filled in; others were before the call. */
 const withAnswers = (text: string, answers: Readonly<Record<string, string>>): string =>
-  text.replaceAll(/\{\{\s*([^\s{}|]+)\s*\}\}/g, (_, name: string) => answers[name] ?? '');
+  text.replaceAll(/\{\{\s*([^\s{}|]+)\s*\}\}/g, (_, name: string) =>
+    Object.hasOwn(answers, name) ? answers[name]! : '',
+  );
