@@ -24,7 +24,7 @@ const parameter = (document: Editable, path: string, name: string) =>
   operation(document, 'get', path).parameters.find((each) => each.name === name)!;
 const lacks = <Value>(list: Value[], value: Value) => list.splice(list.indexOf(value), 1);
 
-/** What breaks clients, kind by kind: what of, a line that tells it, and an edit of 0.1.0 that does it. */
+/** What breaks clients, kind by kind: what of, a line that tells it, and an edit of the released one that does it. */
 export const BREAKS: [name: string, told: RegExp, edit: (document: Editable) => unknown][] = [
   ['a path less', /audit-log.*removed/, (d) => delete d.paths['/v1/audit-log']],
   [

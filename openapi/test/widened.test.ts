@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { chances } from '../../apps/server/test/chances.ts';
 import { freePort } from '../../packages/sip/test/peers/peer-process.ts';
 import { type Bundle, bundleContract, type Contract, examplesOf, here, operationsOf } from './bundle.ts';
+import { RELEASED } from './released.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 interface Answer {
@@ -34,9 +36,16 @@ afterAll(() => bundle.remove());
 
 /** The examples of all answers in JSON, with their schemas. */
 function answersOf(contract: Contract): Answer[] {
+  const resolved = <T extends { $ref?: string }>(value: T): T =>
+    value.$ref
+      ? (value.$ref
+          .slice(2)
+          .split('/')
+          .reduce((found, key) => (found as never)[key], contract as unknown) as T)
+      : value;
   return operationsOf(contract).flatMap(({ method, path, operation }) =>
     Object.entries(operation.responses).flatMap(([status, part]) => {
-      const media = bundle.resolved(part).content?.['application/json'] as { schema: object } | undefined;
+      const media = resolved(part).content?.['application/json'] as { schema: object } | undefined;
       const key = `${method} ${path}`;
       return media
         ? examplesOf(media).map((example) => ({ key, status, schema: media.schema, example: example as Json }))
@@ -98,14 +107,23 @@ function widened(): Answer[] {
   });
 }
 
-it('a validator takes a thousand answers of a server that says more', () => {
-  const open = judgeOf(bundle.contract);
+it('a validator of the released contract takes a thousand answers of a server that says more', async () => {
+  const released = parse(await readFile(here(`released/${RELEASED}.yaml`), 'utf8')) as Contract;
+  const open = judgeOf(released);
+  const schemas = new Map(answersOf(released).map(({ key, status, schema }) => [`${key} ${status}`, schema]));
   const answers = widened();
   const texts = answers.map(({ example }) => JSON.stringify(example));
   expect(texts.filter((text) => text.includes(MORE)).length).toBe(ANSWERS);
   expect(texts.filter((text) => text.includes(VALUE)).length).toBeGreaterThan(ANSWERS / 2);
-  for (const { key, status, schema, example } of answers)
+  let judged = 0;
+  for (const { key, status, example } of answers) {
+    const schema = schemas.get(`${key} ${status}`);
+    // What is new since then has nobody who reads it strictly.
+    if (!schema) continue;
+    judged += 1;
     expect([key, status, open(schema, example)]).toEqual([key, status, []]);
+  }
+  expect(judged).toBeGreaterThan(0.9 * ANSWERS);
 });
 
 it('a proxy that checks them lets them through', async () => {

@@ -10,4 +10,4 @@ const { process } = globalThis as { process?: Process };
 export const variable = (name: string): string | undefined => process?.env?.[name] || undefined;
 
 /** Says who asks, where the platform lets us: a page in a browser is asked whether it may. */
-export const userAgent = process?.versions ? { 'User-Agent': '@trunkline/client/0.1.0' } : {};
+export const userAgent = process?.versions ? { 'User-Agent': '@trunkline/client/0.2.0' } : {};
