@@ -122,7 +122,7 @@ export async function openCarriers(
   const simulator = createSimulator({
     seed: String(config.simulatorSeed),
     speed: config.simulatorSpeed,
-    store: postgresStore(database, parts.restoreGuard),
+    store: postgresStore(database, parts.restoreGuard, parts.lease),
     ...(simulatorTime && { time: simulatorTime }),
   });
   Object.assign(simulator.faults, simulatorFaults);

@@ -77,7 +77,11 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
   const simulator = createSimulator({
     seed: SEED,
     speed: options.speed ?? Number.POSITIVE_INFINITY,
-    store: postgresStore(database, { keepCalls: (...calls) => composition.services.restoreGuard.keepCalls(...calls) }),
+    store: postgresStore(
+      database,
+      { keepCalls: (...calls) => composition.services.restoreGuard.keepCalls(...calls) },
+      { serverId: () => composition.services.lease.serverId() },
+    ),
     time,
     ...(options.profile && { profile: options.profile }),
   });

@@ -75,7 +75,9 @@ async function underTest(store: SimulatorStore): Promise<GatewayUnderTest> {
 }
 
 callConformance('the simulator in memory', () => underTest(memoryStore()));
-callConformance('the simulator on PostgreSQL', () => underTest(postgresStore(database, unguarded(database))));
+callConformance('the simulator on PostgreSQL', () =>
+  underTest(postgresStore(database, unguarded(database), { serverId: newUuid })),
+);
 
 const marketOn = (store: SimulatorStore) => async () => ({
   market: createSimulator({ seed: 's', speed: 1, store }),
@@ -83,7 +85,9 @@ const marketOn = (store: SimulatorStore) => async () => ({
   losesAnswer: '+12125550504',
 });
 marketConformance('the simulator in memory', marketOn(memoryStore()));
-marketConformance('the simulator on PostgreSQL', () => marketOn(postgresStore(database, unguarded(database)))());
+marketConformance('the simulator on PostgreSQL', () =>
+  marketOn(postgresStore(database, unguarded(database), { serverId: newUuid }))(),
+);
 
 proberConformance('the simulator', async () => ({
   prober: createSimulator({ seed: 's', speed: 1, store: memoryStore() }),
@@ -108,7 +112,7 @@ describe('the simulator on PostgreSQL', () => {
   });
 
   test('shows in its table that a room was placed twice, by two processes, and dials it once', async () => {
-    const store = postgresStore(database, unguarded(database));
+    const store = postgresStore(database, unguarded(database), { serverId: newUuid });
     const heard: CallEvent[] = [];
     const processes = [1, 2].map(() => createSimulator({ seed: 's', speed: Number.POSITIVE_INFINITY, store }));
     for (const one of processes) {
@@ -127,7 +131,7 @@ describe('the simulator on PostgreSQL', () => {
   });
 
   test('writes what arrives together in few statements, and no row at a planned end', async () => {
-    const store = postgresStore(database, unguarded(database));
+    const store = postgresStore(database, unguarded(database), { serverId: newUuid });
     let inserts = 0;
     const counting: SimulatorStore = {
       ...store,

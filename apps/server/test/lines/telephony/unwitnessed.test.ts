@@ -5,6 +5,9 @@ import { postgresStore } from '../../../src/lines/telephony/simulator/store.ts';
 import { postgresCallStore } from '../../../src/lines/telephony/sip/call-store.ts';
 import { NotWitnessed } from '../../../src/platform/installation/raise-number.ts';
 import type { RestoreGuard } from '../../../src/platform/installation/restore-guard.ts';
+import { campaignRow } from '../../dialing/dialing.ts';
+import { seedCampaign } from '../../seed/campaign.ts';
+import { seedRow } from '../../seed/rows.ts';
 import { unguarded } from '../../unguarded.ts';
 import { startCarrier } from './carrier.ts';
 import { byItself, openSipGateways, type SipGateways, trunkTo } from './sip-gateways.ts';
@@ -56,7 +59,11 @@ test.each(['late', 'kept from it'] as const)(
   'the simulator keeps no call of which no witness knows (%s)',
   async (way) => {
     const { guard, letGo } = guardOf(way);
-    const simulator = createSimulator({ seed: 's', speed: 1, store: postgresStore(gateways.database, guard) });
+    const simulator = createSimulator({
+      seed: 's',
+      speed: 1,
+      store: postgresStore(gateways.database, guard, { serverId: newUuid }),
+    });
     await simulator.start();
     const request = call();
     expect(await simulator.placeCall(request)).toMatchObject({ status: 'withheld' });
@@ -66,3 +73,28 @@ test.each(['late', 'kept from it'] as const)(
     await simulator.stop();
   },
 );
+
+test('the simulator keeps a call that another server has taken over, and follows, meanwhile', async () => {
+  const { database } = gateways;
+  const { workspaceId, campaignId } = await seedCampaign(database, { contacts: 0, campaign: { status: 'paused' } });
+  const [{ id: frozen }, { id: other }] = [await seedRow(database, 'servers'), await seedRow(database, 'servers')];
+  const { phone_number_id } = await campaignRow(database, campaignId);
+  const { guard } = guardOf('late');
+  const simulator = createSimulator({
+    seed: 's',
+    speed: 1,
+    store: postgresStore(database, guard, { serverId: () => frozen }),
+  });
+  await simulator.start();
+  for (const [at, server_id] of [frozen, other].entries()) {
+    const { id: roomId } = await seedRow(database, 'calls', {
+      ...{ workspace_id: workspaceId, campaign_id: campaignId, to_number: 14155550101 + at, server_id },
+      phone_number_id: phone_number_id!,
+    });
+    const request = { ...call(), workspaceId, roomId };
+    expect(await simulator.placeCall(request)).toMatchObject({ status: 'withheld' });
+    const { state } = await simulator.lookup({ ...request, placedAt: new Date() });
+    expect(state).toBe(server_id === frozen ? 'absent' : 'live');
+  }
+  await simulator.stop();
+});

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, EngineTx } from '../../../foundation/database/database.ts';
+import type { Lease } from '../../../foundation/database/lease.ts';
 import type { Row } from '../../../foundation/database/schema.ts';
 import { NotWitnessed } from '../../../platform/installation/raise-number.ts';
 import type { RestoreGuard } from '../../../platform/installation/restore-guard.ts';
@@ -46,10 +47,18 @@ const storedCall = (row: CallRow): StoredCall => ({
   }),
 });
 
-/** The store in PostgreSQL: `simulator_calls` and `simulator_numbers`, which belong to no workspace. */
-export function postgresStore(database: Database, guard: Pick<RestoreGuard, 'keepCalls'>): SimulatorStore {
+/**
+ * The store in PostgreSQL: `simulator_calls` and `simulator_numbers`, which belong to no workspace.
+ * @param lease whose calls they are that are placed
+ */
+export function postgresStore(
+  database: Database,
+  guard: Pick<RestoreGuard, 'keepCalls'>,
+  lease: Pick<Lease, 'serverId'>,
+): SimulatorStore {
   return {
     async insert(calls, isLate) {
+      const server = lease.serverId();
       const keep = async (tx: EngineTx) => {
         if (isLate()) throw new Error('the calls came too late');
         const { rows } = await sql<{ room_id: string; placements: number }>`
@@ -73,8 +82,16 @@ export function postgresStore(database: Database, guard: Pick<RestoreGuard, 'kee
         ),
       );
       if (isWitnessed) return result;
+      // What a server that was frozen has placed, another may have taken over meanwhile, and followed to its end.
+      const owned = calls.filter(({ roomId, placing }) => placing && result.has(roomId));
       await database.inHotLoop((tx) =>
-        sql`delete from simulator_calls where room_id = any(${[...result]}::uuid[])`.execute(tx.db),
+        sql`
+          delete from simulator_calls s using unnest(${owned.map(({ placing }) => placing!.workspaceId)}::uuid[],
+            ${owned.map(({ roomId }) => roomId)}::uuid[]) as x (workspace_id, room_id)
+          where s.room_id = x.room_id and not exists (select from calls c
+            where c.workspace_id = x.workspace_id and c.id = x.room_id and c.server_id is distinct from ${server})`.execute(
+          tx.db,
+        ),
       );
       throw new NotWitnessed();
     },
