@@ -54,9 +54,10 @@ export async function callBack(deps: CallBackDeps, call: ServedCall, time: CallB
   const now = clock.now();
   const id = idOf(roomId);
   const startAt = await database.inWorkspace(workspaceId, async (tx) => {
+    // Whoever asks at the same time waits here, and finds what the first one has asked for.
+    const before = await readCall(tx, roomId);
     const known = await placedAt(tx, id);
     if (known) return known;
-    const before = await readCall(tx, roomId);
     const [person, ours] =
       before.direction === 'outbound' ? [before.to_number, before.from_number] : [before.from_number, before.to_number];
     if (person === null || ours === null) throw new ServiceError('call_refused', 'The caller has withheld its number.');

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { confirmRestore } from '../../../src/commands/confirm-restore.ts';
 import { openWitnesses } from '../../../src/compose-adapters.ts';
 import { loadConfig } from '../../../src/config.ts';
+import { callBack } from '../../../src/dialing/call-intents/call-back.ts';
 import { fromId, newUuid, toId } from '../../../src/foundation/values/ids.ts';
+import { operatorLimits } from '../../../src/platform/workspace/operator-limits.ts';
 import { seedNumber } from '../../seed/workspace.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
@@ -80,6 +82,22 @@ test('a call is placed at once, once, and carries what it was given', async () =
   expect(over).toMatchObject({ status: 'completed', outcome: 'answered', tags: ['deliveries'], attempt: 1, ...given });
   for (const gone of ['nextAttemptAt', 'expiresAt', 'reason', 'campaignId']) expect(over).not.toHaveProperty(gone);
   expect(await intents()).toBe(0);
+});
+
+test('who is asked to be called again by two at once is called again once, and both hear when', async () => {
+  const { roomId } = await create();
+  await untilOver(roomId);
+  const deps = {
+    ...{ database: server.database, clock: server.clock, providers: ['simulator'] as const, nudge: () => {} },
+    ...{ operator: operatorLimits(loadConfig({})), isSimulated: () => true },
+  };
+  const before = await intents();
+  const call = { workspaceId, roomId: fromId(roomId), agentId: 'agent_reception' };
+  const asked = await Promise.all([1, 2, 3].map(() => callBack(deps, call, { inMinutes: 600 })));
+  expect(new Set(asked.map((when) => when.getTime())).size).toBe(1);
+  expect(await intents()).toBe(before + 1);
+  const { data } = await client.GET('/v1/calls', { params: { query: { status: 'queued' } } });
+  await end(data!.items[0]!.roomId);
 });
 
 test('a number as people write it is read with its country', async () => {
