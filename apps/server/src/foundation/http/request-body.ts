@@ -109,13 +109,15 @@ export function createBodyReader(room: BodyRoom, share = createLoopShare()): Bod
 /** So many bytes are decoded together. V8 moves smaller texts about for as long as they are new. */
 const DECODED_TOGETHER = 4 * LARGE;
 
+const whole = new TextDecoder('utf-8', { fatal: true });
+
 /** Text in UTF-8 that is decoded part by part: all of a large body at once takes longer than others should wait. */
 class Utf8Text {
   bytes = 0;
   #text = '';
   #parts: Uint8Array[] = [];
   #waiting = 0;
-  #decoder = ofTheFirst;
+  #decoder: TextDecoder | undefined;
 
   /** Throws where it is no UTF-8, as `end` does. @returns whether there was something to decode */
   add(part: Uint8Array): boolean {
@@ -123,35 +125,18 @@ class Utf8Text {
     this.#waiting += part.length;
     this.#parts.push(part);
     if (this.#waiting < DECODED_TOGETHER) return false;
-    const bytes = Buffer.concat(this.#parts);
-    this.#waiting = begunAtEnd(bytes);
-    const whole = bytes.length - this.#waiting;
-    this.#parts = [bytes.subarray(whole)];
-    this.#decode(bytes.subarray(0, whole));
+    this.#decoder ??= new TextDecoder('utf-8', { fatal: true });
+    this.#text += this.#decoder.decode(this.#taken(), { stream: true });
     return true;
   }
 
   end(): string {
-    if (this.#waiting > 0) this.#decode(this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts));
-    return this.#text;
+    return this.#text + (this.#decoder ?? whole).decode(this.#taken());
   }
 
-  #decode(bytes: Uint8Array): void {
-    this.#text += this.#decoder.decode(bytes);
-    this.#decoder = behindTheFirst;
+  #taken(): Uint8Array {
+    const parts = this.#parts;
+    [this.#parts, this.#waiting] = [[], 0];
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
   }
-}
-
-const ofTheFirst = new TextDecoder('utf-8', { fatal: true });
-/** U+FEFF is a letter like others there. */
-const behindTheFirst = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** How many bytes at the end are of a letter that goes on behind it. */
-function begunAtEnd(bytes: Uint8Array): number {
-  for (let back = 1; back <= 3; back += 1) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) return 0;
-    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
-  }
-  return 0;
 }
