@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto';
 import type { SendRequest } from '../../foundation/outbound-http/guarded-request.ts';
 import { OutboundError } from '../../foundation/outbound-http/outbound-error.ts';
+import { webhookHeaders } from '../../foundation/outbound-http/webhook-headers.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { Shares } from '../../foundation/values/limiter.ts';
 import type { ServedCall } from '../../lines/conversation/agent-request.ts';
@@ -51,13 +51,6 @@ const failure = (output: string): CalledTool => ({ output, isDone: false });
 const bodyOf = ({ roomId, agentId }: ServedCall, tool: string, args: object): string =>
   JSON.stringify({ tool, arguments: args, call: { roomId: toId('room', roomId), agentId } });
 
-/** As Standard Webhooks says, with the agent's secret as it is for a key. */
-function signed(secret: string, body: string): Record<string, string> {
-  const id = `tool_${newUuid().replaceAll('-', '')}`;
-  const sentAt = Math.floor(Date.now() / 1000);
-  const signature = createHmac('sha256', secret).update(`${id}.${sentAt}.${body}`).digest('base64');
-  return {
-    ...{ 'content-type': 'application/json', 'user-agent': 'Trunkline-Tools/1' },
-    ...{ 'webhook-id': id, 'webhook-timestamp': String(sentAt), 'webhook-signature': `v1,${signature}` },
-  };
-}
+/** With the agent's secret as it is for a key. */
+const signed = (secret: string, body: string): Record<string, string> =>
+  webhookHeaders([secret], { id: `tool_${newUuid().replaceAll('-', '')}`, body, userAgent: 'Trunkline-Tools/1' });
