@@ -8,6 +8,7 @@ import { addresses } from '../../../src/config-values.ts';
 import { fromId } from '../../../src/foundation/values/ids.ts';
 import { type Agent, startAgent } from '../../lines/media/agent.ts';
 import { msOf, tone } from '../../lines/media/tone.ts';
+import { keyWith } from '../../platform/api-keys/keys.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 
@@ -129,6 +130,9 @@ test('more variables than a URL can bear are refused, and another workspace has 
   const variables = { story: 'a'.repeat(4096) };
   const long = await server.client.POST('/v1/agents/{agentId}/talk', { params, body: { variables } });
   expect(long.error).toMatchObject({ code: 'invalid_request', details: [{ path: '/body/variables' }] });
+  const other = server.clientOf(await keyWith(server, { permissions: ['agents:write'], workspace: 'Theirs' }));
+  const theirs = await other.POST('/v1/agents/{agentId}/talk', { params, body: {} });
+  expect(theirs.error).toMatchObject({ code: 'not_found' });
 });
 
 test('the page is served with what it loads, and may load nothing from elsewhere', async () => {
