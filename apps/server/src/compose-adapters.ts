@@ -18,7 +18,7 @@ import type { AddressGuard } from './foundation/outbound-http/address-guard.ts';
 import type { Clock } from './foundation/values/clock.ts';
 import { limiter } from './foundation/values/limiter.ts';
 import type { AgentDesk } from './lines/conversation/agent-desk.ts';
-import type { FillTemplates } from './lines/conversation/stream-agent.ts';
+import type { FillTemplates } from './lines/conversation/briefing.ts';
 import { type Media, startMedia } from './lines/media/media.ts';
 import { countPackets, registerMediaMetrics } from './lines/media/metrics.ts';
 import type { Carriers } from './lines/telephony/carrier.ts';

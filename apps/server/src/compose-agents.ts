@@ -33,22 +33,10 @@ export function callResultsOf({ database, clock }: Parts, services: Services, en
 /** The talks with agents that this process holds. */
 export function openTalks({ database, clock, log, config, publicUrl }: Parts, services: Services): Talks {
   const { secrets, callAgents: agents, sound, sentences } = services;
-  const fill = fillWhatIs;
   const { media, address: mediaAddress } = sound;
   const { corsOrigins = [] } = config;
-  return new Talks({
-    database,
-    clock,
-    log,
-    secrets,
-    agents,
-    fill,
-    sentences,
-    media,
-    mediaAddress,
-    publicUrl,
-    corsOrigins,
-  });
+  const own = { secrets, agents, fill: fillWhatIs, sentences, media, mediaAddress, corsOrigins };
+  return new Talks({ database, clock, log, publicUrl, ...own });
 }
 
 /** Has done what the agents that the server speaks for ask for in their calls. */

@@ -1,11 +1,10 @@
 import type { ScriptStep, Utterance } from '../media/script/script.ts';
 import type { ScriptConnection } from '../telephony/agent-connection.ts';
+import { type Briefing, inOneLine } from './briefing.ts';
 import type { Sound, VoiceEnd } from './sound.ts';
-import type { Briefing } from './stream-agent.ts';
 import type { Voice } from './voice.ts';
 
-/** Of one value that stands in a sentence, and of the whole, in characters. */
-const MOST_VALUE = 500;
+/** Of one sentence, in characters. */
 const MOST_TEXT = 2000;
 /** Of all sentences of a call, which lie in memory until it ends. */
 const MOST_TEXTS = 20_000;
@@ -64,9 +63,3 @@ function filledStep(step: ScriptStep, fill: Fill): ScriptStep {
   if (step.type !== 'set' || !step.data) return step;
   return { ...step, data: Object.fromEntries(Object.entries(step.data).map(([name, text]) => [name, fill(text)])) };
 }
-
-const inOneLine = (value: string): string =>
-  value
-    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-    .slice(0, MOST_VALUE);

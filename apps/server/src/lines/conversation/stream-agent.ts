@@ -1,35 +1,9 @@
 import { callSpanId, partOf, tracer } from '../../foundation/observe/tracing.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import type { StreamConnection } from '../telephony/agent-connection.ts';
+import type { Briefing } from './briefing.ts';
 import type { Sound, VoiceEnd } from './sound.ts';
 import type { Voice } from './voice.ts';
-
-/**
- * Fills in the templates of a text, those without a value with nothing.
- * @param encode what is done to each filled-in value
- */
-export type FillTemplates = (
-  text: string,
-  variables: Record<string, unknown>,
-  encode: (value: string) => string,
-) => string;
-
-/** What an agent is told of its call. */
-export interface Briefing {
-  agentId: string;
-  workspaceId: string;
-  roomId: string;
-  /** UUID of what its trace begins with; the room without it. */
-  trace?: string | undefined;
-  variables: Record<string, unknown> | undefined;
-  /** What it is told beside them. */
-  told: object | undefined;
-  far: 'callee' | 'caller';
-  /** E.164; the caller's is absent if it is withheld, and both in a talk. */
-  numbers: { from: string | undefined; to: string | undefined };
-  /** For agents whose words are kept here. */
-  fill: FillTemplates;
-}
 
 /** An agent that takes calls over a stream. */
 export class StreamAgent implements Voice {

@@ -1,7 +1,8 @@
 import type { AgentConnection } from '../telephony/agent-connection.ts';
+import type { Briefing } from './briefing.ts';
 import { RealtimeAgent } from './realtime-agent.ts';
 import { ScriptAgent } from './script-agent.ts';
-import { type Briefing, StreamAgent } from './stream-agent.ts';
+import { StreamAgent } from './stream-agent.ts';
 import type { Voice } from './voice.ts';
 
 const kinds: {

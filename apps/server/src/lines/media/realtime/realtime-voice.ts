@@ -7,10 +7,10 @@ import type { AgentFailure } from '../agent-failure.ts';
 import type { Heartbeat } from '../agent-heartbeat.ts';
 import { AgentSocket } from '../agent-socket.ts';
 import type { AgentConnected } from '../agent-stream.ts';
+import { Transcript } from '../transcript.ts';
 import { type ProtocolName, protocols } from './protocols.ts';
 import type { ModelEvent, ModelTool, SpeechModel } from './speech-model.ts';
 import { callNote, ToolCalls } from './tool-calls.ts';
-import { Transcript } from './transcript.ts';
 
 /** A speech model, and what it is to do in a call. It can be sent to another thread. */
 export interface RealtimeAsk {

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE, type Speech, type Voice } from '@trunkline/media';
 import type { StreamEnd } from '../agent-end.ts';
 import type { AgentConnected } from '../agent-stream.ts';
-import { Transcript } from '../realtime/transcript.ts';
+import { Transcript } from '../transcript.ts';
 import { utterancesOf } from './check-script.ts';
 import type { ScriptStep, Utterance } from './script.ts';
 import { beginning, type ScriptResult, type Walk, type WalkEffect, type WalkInput, walkOn } from './walk.ts';

@@ -1,0 +1,36 @@
+/**
+ * Fills in the templates of a text, those without a value with nothing.
+ * @param encode what is done to each filled-in value
+ */
+export type FillTemplates = (
+  text: string,
+  variables: Record<string, unknown>,
+  encode: (value: string) => string,
+) => string;
+
+/** What an agent is told of its call. */
+export interface Briefing {
+  agentId: string;
+  workspaceId: string;
+  roomId: string;
+  /** UUID of what its trace begins with; the room without it. */
+  trace?: string | undefined;
+  variables: Record<string, unknown> | undefined;
+  /** What it is told beside them. */
+  told: object | undefined;
+  far: 'callee' | 'caller';
+  /** E.164; the caller's is absent if it is withheld, and both in a talk. */
+  numbers: { from: string | undefined; to: string | undefined };
+  /** For agents whose words are kept here. */
+  fill: FillTemplates;
+}
+
+/** Of one value that stands in a text, in characters. */
+const MOST_VALUE = 500;
+
+/** A value of a contact as it may stand in a text of an agent: one line, and bounded. */
+export const inOneLine = (value: string): string =>
+  value
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, MOST_VALUE);
