@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../values/clock.ts';
 import { ServiceError } from '../values/service-error.ts';
+import { fileContent } from './file-content.ts';
 import {
   atMost,
   checkFileName,
@@ -140,7 +140,7 @@ export async function openDiskObjectStore(options: DiskOptions): Promise<DiskObj
     stat: statOf,
     async get(key) {
       if (!(await statOf(key))) throw new ObjectMissing(key);
-      return createReadStream(pathOf(key), { highWaterMark: CHUNK_BYTES });
+      return fileContent(pathOf(key), CHUNK_BYTES);
     },
     faults: async () => {
       const fault = await ensureFolder().then(

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open, readFile, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atMost, checkFileName, checkKey, ObjectMissing, type ObjectStore, translatedWrite } from './object-store.ts';
@@ -61,17 +60,20 @@ export async function openS3ObjectStore(options: S3Options): Promise<S3ObjectSto
   async function put(key: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<boolean> {
     const place = at(key);
     const temporary = join(tmpdir(), `trunkline-${randomUUID()}`);
+    let large: FileHandle | undefined;
     try {
       const file = await open(temporary, 'wx', 0o600);
       await file.writeFile(atMost(content, maxBytes)).finally(() => file.close());
       const { size } = await stat(temporary);
-      const Body = size <= IN_MEMORY_BYTES ? await readFile(temporary) : createReadStream(temporary);
+      if (size > IN_MEMORY_BYTES) large = await open(temporary);
+      const Body = large?.createReadStream() ?? (await readFile(temporary));
       await client.send(new s3.PutObjectCommand({ ...place, Body, ContentLength: size, IfNoneMatch: '*' }));
       return true;
     } catch (error) {
       if (isTaken(error)) return false;
       throw translatedWrite(error);
     } finally {
+      await large?.close();
       await rm(temporary, { force: true });
     }
   }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keepRecordings } from '../../../src/dialing/calls/recordings/keep-recordings.ts';
@@ -171,6 +172,27 @@ test('however many recordings one workspace has, those of others are stored in t
   const [first, second] = stored.flatMap((owner, at) => (owner === quiet ? [at] : []));
   expect(first).toBeLessThan(2);
   expect(second).toBeLessThan(13);
+});
+
+test('a file that is gone once its turn comes ends nothing but its own try', async () => {
+  const own = await openRecordingFiles(join(server.dataDir, 'recordings-gone'));
+  const { key, read } = await call('+12165550101');
+  await writeFile(own.pathOf(key), sound(1));
+  await own.finish(key, 'whole');
+  let told = 0;
+  const objects = {
+    put: async (_key: string, content: AsyncIterable<Uint8Array>) => {
+      for (const file of await own.list()) await own.remove(file);
+      await sleep(50);
+      for await (const _ of content) told += 1;
+      return true;
+    },
+  } as Partial<ObjectStore> as ObjectStore;
+  const { database, clock } = server;
+  const deps = { database, objects, files: own, clock, log: pino({ level: 'silent' }), retentionDays: 30 };
+  await keepRecordings({ ...deps, recordEvents: async () => {} });
+  expect(told).toBe(0);
+  expect(await read()).toEqual({ status: 'recording' });
 });
 
 test('recordings are erased once they were kept for as long as the settings say', async () => {

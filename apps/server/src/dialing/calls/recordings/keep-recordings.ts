@@ -1,9 +1,9 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database } from '../../../foundation/database/database.ts';
 import { from } from '../../../foundation/database/moves.ts';
+import { fileContent } from '../../../foundation/objects/file-content.ts';
 import type { ObjectStore } from '../../../foundation/objects/object-store.ts';
 import type { Clock } from '../../../foundation/values/clock.ts';
 import { lockStorage, roomIn } from '../../../platform/workspace/storage.ts';
@@ -104,7 +104,7 @@ async function store(deps: RecordingDeps, file: RecordingFile): Promise<void> {
   // What was deleted meanwhile, or stored before, must not come into the store once more: nobody would erase it.
   if (wanted === undefined) return;
   if (!wanted) return fail(deps, file, 'its workspace keeps as many bytes of files as it may');
-  await objects.put(recordingKey(roomId), createReadStream(file.path), MAX_BYTES);
+  await objects.put(recordingKey(roomId), fileContent(file.path), MAX_BYTES);
   await database.inEngine(async (tx) => {
     const { rows } = await sql`
       update call_recordings set status = 'stored', stored_at = ${clock.now()}, size_bytes = ${size},
