@@ -116,7 +116,8 @@ export class MediaCall implements Paced {
     return sends;
   }
 
-  skip(ms: number): void {
+  skip(turns: number): void {
+    const ms = turns * this.#stream!.packetMs;
     this.#outbound.pass(ms);
     this.#recording?.write(AGENT, Buffer.alloc(ms * BYTES_PER_MS, ULAW_SILENCE));
   }

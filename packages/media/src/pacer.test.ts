@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 function paced(pacer: Pacer, periodMs: number) {
   const played: number[] = [];
   const skipped: number[] = [];
-  const end = pacer.add({ play: (now) => played.push(now), skip: (ms) => skipped.push(ms) }, periodMs);
+  const end = pacer.add({ play: (now) => played.push(now), skip: (turns) => skipped.push(turns) }, periodMs);
   return { played, skipped, end };
 }
 
@@ -108,16 +108,29 @@ test('a stall is made up for up to 100 ms; the rest is skipped, and the beat sta
   const { played, skipped } = paced(pacer, 20);
   now = 1005;
   pacer.run();
-  const [ms = 0] = skipped;
+  const [turns = 0] = skipped;
   expect(skipped).toHaveLength(1);
   expect(played.length).toBeLessThanOrEqual(6);
-  expect(ms + played.length * 20).toBe(1020);
+  expect(turns + played.length).toBe(51);
   now = 1024;
   pacer.run();
-  expect(ms + played.length * 20).toBe(1020);
+  expect(turns + played.length).toBe(51);
   now = 1025;
   pacer.run();
-  expect(ms + played.length * 20).toBe(1040);
+  expect(turns + played.length).toBe(52);
+});
+
+test.each([10, 20, 30, 40, 60])('after each stall a call of %d ms has missed as many turns as it had', (periodMs) => {
+  let now = 0;
+  const pacer = new Pacer(() => now);
+  const { played, skipped } = paced(pacer, periodMs);
+  const turnsUntil = (end: number) => Math.floor((end - 5) / periodMs) + 1;
+  for (const stallMs of [110, 135, 145, 165, 205, 1000, 1015, 3_600_005]) {
+    now += stallMs;
+    pacer.run();
+    const missed = skipped.reduce((sum, turns) => sum + turns, 0);
+    expect(played.length + missed, `${stallMs}`).toBe(turnsUntil(now));
+  }
 });
 
 test.each([20, 30, 40, 60])('after a stall a call of %d ms is played at the beat of before', (periodMs) => {

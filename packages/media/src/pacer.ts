@@ -2,8 +2,8 @@
 export interface Paced {
   /** @param now in ms, of `performance.now()` */
   play(now: number): void;
-  /** The clock stood still for too long to make up for: this many ms of media time have passed without a turn. */
-  skip(ms: number): void;
+  /** The clock stood still for too long to make up for: so many of its turns have passed. */
+  skip(turns: number): void;
 }
 
 const TICK_MS = 5;
@@ -11,8 +11,6 @@ const TICK_MS = 5;
 const TICKS = 120 / TICK_MS;
 /** What is made up for after a stall; more is skipped. */
 const MAX_CATCH_UP_MS = 100;
-/** What is skipped is a multiple of this. */
-const SKIP_MS = 20;
 /** The latest turn is told of for so long at least, in ms. */
 const LATEST_MS = 10_000;
 /** A thread is behind where every turn of so long, in ms, began this late: a packet's time. One that has stalled catches up. */
@@ -125,16 +123,24 @@ export class Pacer {
     this.#leastSince = now;
   }
 
+  /** Each call misses the turns that it had in these slots, and no other time: the next one is due as it ever was. */
+  #skip(slots: number): void {
+    if (slots <= 0) return;
+    const missed = new Map<Paced, number>();
+    for (let ahead = 0; ahead < Math.min(slots, TICKS); ahead += 1) {
+      const times = Math.ceil((slots - ahead) / TICKS);
+      for (const call of this.#slots[(this.#at + ahead) % TICKS]!) missed.set(call, (missed.get(call) ?? 0) + times);
+    }
+    this.#due += slots * TICK_MS;
+    this.#at = (this.#at + slots) % TICKS;
+    for (const [call, turns] of missed) call.skip(turns);
+  }
+
   /** Plays what is due as it begins, so that it comes to an end where playing takes longer than what is played. */
   run(): void {
     let now = this.#now();
     this.#note(now - this.#due, now);
-    const skipped = Math.floor((now - this.#due - MAX_CATCH_UP_MS) / SKIP_MS) * SKIP_MS;
-    if (skipped > 0) {
-      this.#due += skipped;
-      this.#at = (this.#at + skipped / TICK_MS) % TICKS;
-      for (const call of new Set(this.#slots.flatMap((slot) => [...slot]))) call.skip(skipped);
-    }
+    this.#skip(Math.floor((now - this.#due - MAX_CATCH_UP_MS) / TICK_MS));
     const until = now;
     while (this.#due <= until && this.#size > 0) {
       for (const call of this.#slots[this.#at]!) call.play(now);
