@@ -90,7 +90,8 @@ test.concurrent('what is claimed is not placed once its callees have opted out, 
     const claimed = await waiting();
     await untilCompleted(database, campaignId);
     await stop();
-    const placed = await callsOf(database, campaignId);
+    // A machine that stalls before the provider has heard of a call takes it back, and its callee is skipped too.
+    const placed = (await callsOf(database, campaignId)).filter((call) => call.placed_at !== null);
     expect(placed.filter((call) => claimed.some(({ id }) => id === call.id))).toEqual([]);
     const { skipped, done } = await campaignRow(database, campaignId);
     expect([skipped, done]).toEqual([contacts - placed.length, placed.length]);
