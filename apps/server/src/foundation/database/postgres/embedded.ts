@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -141,6 +141,7 @@ const ROLE_LOCK = 7_210_002;
 /** The role of data folders that an earlier version has made could make databases, for which it has no use. */
 async function takeCreateDb(sockets: string): Promise<void> {
   const client = new pg.Client({ ...connectionTo(sockets, 'postgres'), connectionTimeoutMillis: LONGEST_CONNECT_MS });
+  client.on('error', () => {});
   await client.connect();
   try {
     await client.query(`
@@ -173,7 +174,7 @@ async function launch(
   while (!(await answers(connection))) {
     // As long as a server runs, it is waited for.
     if (!child && !(await postmasterRuns(place.data))) {
-      child = await spawnServer(binaries, place, connections);
+      child = spawnServer(binaries, place, connections);
       const ended = (error: unknown) => {
         failures += 1;
         child = undefined;
@@ -193,19 +194,19 @@ const notYet = (place: Place, startMs: number) =>
 
 const logFile = (place: Place) => path.join(place.data, 'postgres.log');
 
-async function spawnServer(binaries: string, place: Place, connections = 200): Promise<ChildProcess> {
+function spawnServer(binaries: string, place: Place, connections = 200): ChildProcess {
   const all = { ...settings, max_connections: String(connections), unix_socket_directories: place.sockets };
   const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const file = await open(logFile(place), 'a', 0o600);
+  const file = openSync(logFile(place), 'a', 0o600);
   try {
     const child = spawnAs(place.account, path.join(binaries, 'bin/postgres'), ['-D', place.data, ...args], {
       detached: true,
-      stdio: ['ignore', file.fd, file.fd],
+      stdio: ['ignore', file, file],
     });
     child.unref();
     return child;
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
 
