@@ -153,7 +153,7 @@ async function requestCall(
     ...{ ringTimeoutSeconds: RING_SECONDS, maxCallSeconds: TALK_SECONDS },
   };
   const answer = await askForCall(tx, wish, { serverId: lease.serverId(), now, isSimulated, operator });
-  if (answer.kind === 'queued') return answer.call;
+  if (answer.kind === 'queued') return { ...answer.call, request: { ...answer.call.request, voice: 'test_sentence' } };
   if (answer.kind === 'blocked') {
     const { reason } = answer;
     if (reason === 'limit_reached') throw new ServiceError('limit_reached', whyBlocked[reason]);

@@ -216,7 +216,7 @@ export class Conversation {
 
   #tellEnd(): void {
     const { legEnd, own, endedAt, stats } = this.#standing;
-    const isTest = this.terms.voice && this.terms.voice.agentId === undefined;
+    const isTest = this.terms.voice?.isTest;
     const agentEnd = isTest ? undefined : agentEndOf(this.#standing);
     const ended: EndedCall = {
       ...{ roomId: this.roomId, at: endedAt!, type: 'ended' },

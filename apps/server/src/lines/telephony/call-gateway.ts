@@ -17,8 +17,10 @@ export interface CallRequest {
   to: string;
   /** E.164. */
   from: string;
-  /** Who speaks on it. Absent, a sentence is said, and then what is heard. */
+  /** Who speaks on it, unless `voice` says what does. */
   agentId?: string;
+  /** In the place of an agent: a sentence is said, and then what is heard. */
+  voice?: 'test_sentence';
   trunk?: Trunk;
   variables?: Record<string, unknown>;
   metadata?: Record<string, string>;

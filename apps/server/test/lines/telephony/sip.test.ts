@@ -94,6 +94,21 @@ proberConformance('SIP', async () => {
   };
 });
 
+test('a call without an agent rings nobody, unless it says what is said in its place', async () => {
+  const carrier = await startCarrier(callees);
+  const gateway = await gateways.gatewayFor();
+  await gateway.start();
+  const limits = { ringTimeoutSeconds: 30, maxCallSeconds: 60, recording: false, owner: byItself };
+  const call = { from: '+14155550100', to: '+14155550102', ...limits, attempt: 1, trunk: trunkTo(carrier.port) };
+  const place = (more: Partial<CallRequest>) =>
+    gateway.placeCall({ ...call, workspaceId: newUuid(), roomId: newUuid(), ...more });
+  expect(await place({})).toMatchObject({ status: 'rejected', outcome: 'agent_error' });
+  expect(carrier.calls).toEqual([]);
+  expect(await place({ voice: 'test_sentence' })).toEqual({ status: 'accepted' });
+  await gateway.stop();
+  await carrier.stop();
+});
+
 test('what the two sides of a call said is kept after its end', async () => {
   const carrier = await startCarrier(callees);
   const gateway = await gateways.gatewayFor();

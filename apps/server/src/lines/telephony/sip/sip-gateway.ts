@@ -181,7 +181,10 @@ class SipGateway implements CallGateway, TrunkProber {
     const terms = {
       roomId,
       workspaceId,
-      voice: agentId === undefined ? testSentence : voiceOf(agent?.connection, { ...call, agentId }),
+      voice:
+        request.voice === 'test_sentence'
+          ? testSentence
+          : agent && voiceOf(agent.connection, { ...call, agentId: agentId! }),
       maxCallSeconds: Math.min(request.maxCallSeconds, agent?.maxCallSeconds ?? request.maxCallSeconds),
       recording: request.recording || agent?.recording === true,
     };
