@@ -9,6 +9,7 @@ const known: Record<string, string> = {
   'calls.agent_end': 'object',
   'calls.metadata': 'Record<string, string>',
   'calls.result': 'object',
+  'calls.usage': 'object',
   'calls.variables': 'Record<string, string>',
   'campaign_contacts.metadata': 'Record<string, string>',
   'campaign_contacts.values': '(string | null)[]',

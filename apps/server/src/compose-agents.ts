@@ -2,6 +2,7 @@ import { configured, type Engine } from './compose-engine.ts';
 import type { Parts, Services } from './compose-services.ts';
 import { callBack } from './dialing/call-intents/call-back.ts';
 import { toolCaller } from './dialing/calls/call-tool.ts';
+import { keepUsage } from './dialing/calls/keep-usage.ts';
 import { type CallResultDeps, recordCallResult } from './dialing/calls/record-call-result.ts';
 import { toolUser } from './dialing/calls/use-tool.ts';
 import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
@@ -57,6 +58,7 @@ export function serveAgents(parts: Parts, services: Services, engine: Engine): v
     record_result: async ({ workspaceId, roomId }, { result }) => {
       await recordCallResult(results, workspaceId, roomId, result, undefined);
     },
+    record_usage: (call, { usage }) => keepUsage(parts.database, call, usage),
     call_back: async (call, time) => {
       await callBack(callBacks, call, time);
     },

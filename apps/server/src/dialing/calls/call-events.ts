@@ -28,6 +28,7 @@ function asAnswered(row: CallRow): CallRow {
     packets_received: null,
     packets_lost: null,
     agent_end: null,
+    usage: null,
     result: null,
     recording_status: null,
   };

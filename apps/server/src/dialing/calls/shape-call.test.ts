@@ -34,6 +34,7 @@ const queued = {
   packets_received: null,
   packets_lost: null,
   agent_end: null,
+  usage: null,
   result: null,
   reason: null,
   next_attempt_at: null,

@@ -8,11 +8,13 @@ export type Call = components['schemas']['Call'];
 export type CallResult = components['schemas']['CallResult'];
 
 /** A call's row, with what its contact gives the agent. `from_number` is null if an inbound caller has withheld it, or none was chosen. */
-export interface CallRow extends Omit<Row<'calls'>, 'outcome' | 'ended_by' | 'agent_end' | 'result' | 'reason'> {
+export interface CallRow
+  extends Omit<Row<'calls'>, 'outcome' | 'ended_by' | 'agent_end' | 'usage' | 'result' | 'reason'> {
   reason: NonNullable<Call['reason']> | null;
   outcome: NonNullable<Call['outcome']> | null;
   ended_by: NonNullable<Call['endedBy']> | null;
   agent_end: NonNullable<Call['agentEnd']> | null;
+  usage: NonNullable<Call['usage']> | null;
   result: CallResult | null;
   /** Of the campaign, where there is one. */
   campaign_kind: CampaignKind;
@@ -71,6 +73,7 @@ export function shapeCall(row: CallRow): Call {
     ...(answered && ended && { durationSeconds: Math.max(0, (ended.getTime() - answered.getTime()) / 1000) }),
     ...(row.ended_by && { endedBy: row.ended_by }),
     ...(row.agent_end && { agentEnd: row.agent_end }),
+    ...(row.usage && { usage: row.usage }),
     ...(row.reason && { reason: row.reason }),
     ...(row.next_attempt_at && { nextAttemptAt: row.next_attempt_at.toISOString() }),
     ...(row.expires_at && { expiresAt: row.expires_at.toISOString() }),

@@ -29,6 +29,7 @@ import * as agentConnections from '../../../migrations/0103-agent-connections.ts
 import * as sounds from '../../../migrations/0104-sounds.ts';
 import * as speechSounds from '../../../migrations/0105-speech-sounds.ts';
 import * as agentLimits from '../../../migrations/0107-agent-limits.ts';
+import * as callUsage from '../../../migrations/0110-call-usage.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -66,6 +67,7 @@ export const migrations: Record<string, Migration> = {
   '0104-sounds': sounds,
   '0105-speech-sounds': speechSounds,
   '0107-agent-limits': agentLimits,
+  '0110-call-usage': callUsage,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

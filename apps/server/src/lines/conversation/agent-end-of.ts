@@ -1,4 +1,5 @@
 import type { AgentEnd } from '../media/agent-end.ts';
+import { usageOf } from '../media/realtime/model-usage.ts';
 import type { Standing } from './decide.ts';
 import type { EndMeaning } from './meaning-of-end.ts';
 
@@ -11,12 +12,14 @@ export function agentEndOf(standing: Standing): AgentEnd | undefined {
   if (!isVoiceAsked) return undefined;
   const end = voiceEnd ?? stats?.voiceEnd ?? { reason: 'call_ended' as const };
   const { firstSoundMs, soundLeftOutMs = 0, voice } = stats ?? {};
+  const usage = usageOf(voice);
   return {
     ...end,
     ...(end.reason === 'call_ended' && isMute(standing) && { reason: 'mute' }),
     ...(firstSoundMs !== undefined && { firstSoundMs }),
     soundLeftOutMs,
     framesMissed: voice?.['framesMissed'] ?? 0,
+    ...(usage && { usage }),
   };
 }
 

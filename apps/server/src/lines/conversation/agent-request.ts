@@ -1,4 +1,5 @@
 import type { components } from '../../foundation/values/generated/contract.ts';
+import type { ModelUsage } from '../media/realtime/speech-model.ts';
 
 /** The call whose agent asks for something. IDs are UUIDs, but the agent's. */
 export interface ServedCall {
@@ -21,6 +22,8 @@ export type AgentRequest =
       type: 'record_result';
       result: components['schemas']['RecordCallResult'] & Pick<components['schemas']['CallResult'], 'dataComplete'>;
     }
+  /** All that its model has used, if that became more after the call's end. Answers nothing. */
+  | { type: 'record_usage'; usage: ModelUsage }
   /** A tool that its model calls. Answers a `ToolAnswer`. @param args JSON, as the model wrote it */
   | { type: 'use_tool'; name: string; args: string }
   /** Another call with the same person. Answers nothing. */

@@ -1,3 +1,5 @@
+import type { ModelUsage } from './realtime/speech-model.ts';
+
 /** How an agent's part in a call ended, in the contract's words. */
 export const agentEndReasons = [
   'call_ended',
@@ -32,6 +34,8 @@ export interface AgentEnd {
   soundLeftOutMs: number;
   /** Frames of 20 ms of the callee that it was not given. */
   framesMissed: number;
+  /** What its model had used by then. */
+  usage?: ModelUsage;
 }
 
 /** What is known of the end of an agent's part by its stream. */

@@ -8,6 +8,7 @@ import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 
 type Grouping = components['schemas']['CallStatsGrouping'];
 type Figures = components['schemas']['CallFigures'];
+type Usage = components['schemas']['CallUsage'];
 type Item = components['schemas']['CallStatsItem'];
 
 /** Which calls are counted, and by what. IDs are UUIDs, but those of agents. */
@@ -23,12 +24,14 @@ export interface FiguresQuery {
   campaignId: string | undefined;
   batchId: string | undefined;
 }
+/** Null of what no call has. */
+type UsageSums = { [Name in keyof Required<Usage>]: number | null };
 
 /**
  * The calls of a group that have one outcome, or none yet, and cost in one currency, or nothing that is known. A group without
  * a key is that of all calls.
  */
-interface FigureRow {
+interface FigureRow extends UsageSums {
   key: string | null;
   phone_number: string | null;
   is_batch: boolean;
@@ -43,6 +46,17 @@ interface FigureRow {
 }
 
 const MOST_GROUPS = 1000;
+
+const usageNames = [
+  'inputTokens',
+  'outputTokens',
+  'inputAudioTokens',
+  'outputAudioTokens',
+  'cachedInputTokens',
+] as const satisfies readonly (keyof Usage)[];
+/** The columns of `UsageSums`. @param of what is added up for each */
+const usageSums = (of: (name: string) => RawBuilder<unknown>) =>
+  sql.join(usageNames.map((name) => sql`sum(${of(name)})::bigint as ${sql.ref(name)}`));
 
 /** What calls are grouped by, as text; empty where a call has none. */
 const keys: Record<Grouping, (query: FiguresQuery) => RawBuilder<unknown>> = {
@@ -67,19 +81,22 @@ export async function readFigures(
       select ${keys[query.groupBy](query)} as key, outcome, count(*) as calls, count(ended_at) as ended,
         coalesce(sum(greatest(extract(epoch from ended_at - answered_at), 0)) * 1000, 0)::bigint as talk_ms,
         count(*) filter (where result -> 'converted' = 'true') as conversions,
-        result #>> '{cost,currency}' as currency, sum((result #>> '{cost,amount}')::numeric) as cost
+        result #>> '{cost,currency}' as currency, sum((result #>> '{cost,amount}')::numeric) as cost,
+        ${usageSums((name) => sql`(usage ->> ${sql.lit(name)})::bigint`)}
       from calls where ${sql.join(conditions(tx, query, isBatch), sql` and `)}
       group by key, outcome, currency),
     most as (select key, sum(calls) as calls from figure group by key order by calls desc, key limit ${sql.lit(MOST_GROUPS)})
     select f.key, n.phone_number, b.id is not null as is_batch, f.outcome, f.calls, f.ended, f.talk_ms, f.conversions,
-      f.currency, sum(f.cost) over (partition by f.key, f.currency) as cost
+      f.currency, sum(f.cost) over (partition by f.key, f.currency) as cost,
+      ${sql.join(usageNames.map((name) => sql.ref(`f.${name}`)))}
     from most m join figure f on f.key = m.key
     left join phone_numbers n on ${query.groupBy === 'phone_number'} and n.workspace_id = ${tx.workspaceId}
       and n.id::text = f.key and n.status <> 'released'
     left join batches b on ${query.groupBy === 'campaign'} and b.workspace_id = ${tx.workspaceId} and b.id::text = f.key
     union all
     select null, null, false, outcome, sum(calls)::bigint, sum(ended)::bigint, sum(talk_ms)::bigint, sum(conversions)::bigint,
-      currency, sum(sum(cost)) over (partition by currency)
+      currency, sum(sum(cost)) over (partition by currency),
+      ${usageSums((name) => sql.ref(name))}
     from figure group by outcome, currency`.execute(tx.db);
   const groups = new Map<string | null, FigureRow[]>();
   for (const row of rows) groups.set(row.key, [...(groups.get(row.key) ?? []), row]);
@@ -125,7 +142,15 @@ function figuresOf(rows: readonly FigureRow[]): Figures {
     talkSeconds: sum((row) => row.talk_ms) / 1000,
     conversions: sum((row) => row.conversions),
     costs: [...costs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([currency, amount]) => ({ amount, currency })),
+    ...usageOf(rows),
   };
+}
+
+function usageOf(rows: readonly FigureRow[]): Pick<Figures, 'usage'> {
+  const sums = new Map<keyof Usage, number>();
+  for (const row of rows)
+    for (const name of usageNames) if (row[name] !== null) sums.set(name, (sums.get(name) ?? 0) + row[name]);
+  return sums.size === 0 ? {} : { usage: { inputTokens: 0, outputTokens: 0, ...Object.fromEntries(sums) } };
 }
 
 const orderOf =

@@ -28,12 +28,13 @@ const resultColumns = [
 ] as const satisfies readonly (keyof NonNullable<Call['result']>)[];
 
 /** The first line of a file of calls. */
-export const callHeader: readonly string[] = [...columns, ...resultColumns, 'agentEnd'];
+export const callHeader: readonly string[] = [...columns, ...resultColumns, 'agentEnd', 'usage'];
 
 const cellsOf = (call: Call): unknown[] => [
   ...columns.map((column) => call[column]),
   ...resultColumns.map((column) => call.result?.[column]),
   call.agentEnd,
+  call.usage,
 ];
 
 /** The last call of a chunk. The time is text: that of the database is finer than a Date. */

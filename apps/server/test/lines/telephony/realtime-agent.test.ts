@@ -144,6 +144,13 @@ test('a callee that hangs up: the model is asked once for what is missing', asyn
   answering({ mood: 'good' });
   const good = await call(agentId, '+14155550112');
   await until(async () => expect((await good()).result).toMatchObject({ data: { mood: 'good' }, dataComplete: true }));
+  // What it used to answer after the end is in it.
+  const parts = { inputAudioTokens: 120, outputAudioTokens: 90, cachedInputTokens: 40 };
+  const usage = { inputTokens: 200, outputTokens: 100, ...parts };
+  await until(async () => expect((await good()).usage).toEqual(usage));
+  const query = { groupBy: 'agent', agentId } as const;
+  const { data: figures } = await calling.server.client.GET('/v1/calls/stats', { params: { query } });
+  expect(figures!.items).toMatchObject([{ agentId, figures: { calls: 1, usage } }]);
   answering(undefined);
   const none = await call(agentId, '+14155550113');
   await until(async () => expect((await none()).result).toMatchObject({ dataComplete: false }));

@@ -165,6 +165,7 @@ export interface Schema {
     owner_kind: string;
     owner_id: string;
     agent_end: JSONColumnType<object, string, string> | null;
+    usage: JSONColumnType<object, string, string> | null;
   };
   campaign_contacts: {
     workspace_id: string;

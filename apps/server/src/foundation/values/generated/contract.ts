@@ -5427,6 +5427,39 @@ export interface components {
             amount: number;
             currency: components["schemas"]["CallCurrency"];
         };
+        /**
+         * @description How many tokens.
+         * @example 5120
+         */
+        TokenCount: number;
+        /** @description What the agent's speech model says that it has used, in tokens: what its vendor takes money for. A model that writes down what the callee says, and what the call's end cut short, may not be in it. */
+        CallUsage: {
+            /**
+             * @description What the model was given.
+             * @example 5120
+             */
+            inputTokens: components["schemas"]["TokenCount"];
+            /**
+             * @description What it made.
+             * @example 930
+             */
+            outputTokens: components["schemas"]["TokenCount"];
+            /**
+             * @description Of the input, sound. Absent if the model doesn't tell.
+             * @example 3800
+             */
+            inputAudioTokens?: components["schemas"]["TokenCount"];
+            /**
+             * @description Of the output, sound. Absent if the model doesn't tell.
+             * @example 700
+             */
+            outputAudioTokens?: components["schemas"]["TokenCount"];
+            /**
+             * @description Of the input, what it had read before, and is cheaper. Absent if the model doesn't tell.
+             * @example 2048
+             */
+            cachedInputTokens?: components["schemas"]["TokenCount"];
+        };
         /** @description How many calls there were, and what came of them. */
         CallFigures: {
             /**
@@ -5454,6 +5487,8 @@ export interface components {
             conversions: number;
             /** @description What the calls have cost by the agents' account, a sum for each currency. Empty where no result says so. */
             costs: components["schemas"]["CallCosts"][];
+            /** @description What the speech models of the calls have used together. Absent if none told. */
+            usage?: components["schemas"]["CallUsage"];
         };
         /** @description One day, hour, agent, number, campaign or batch. What an item is about stands in it; calls without any are in one that says nothing. */
         CallStatsItem: {
@@ -5718,6 +5753,8 @@ export interface components {
             endedBy?: components["schemas"]["CallEndedBy"];
             /** @description What the agent did. Absent until the call has ended, and of calls without an agent, such as simulated ones. */
             agentEnd?: components["schemas"]["AgentEnd"];
+            /** @description What the agent's speech model has used. Absent until the call has ended, and of agents without a model or whose model doesn't tell. */
+            usage?: components["schemas"]["CallUsage"];
             result?: components["schemas"]["CallResult"];
             /** @description The recording of the call. Absent where none was made. */
             recording?: components["schemas"]["CallRecording"];

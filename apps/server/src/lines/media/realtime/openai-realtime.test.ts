@@ -74,7 +74,7 @@ test('what means nothing is undefined, and fields of another type are none', () 
   expect(reads({ type: 'response.output_audio.delta', item_id: 7, delta: {} })).toEqual([
     { type: 'sound', item: '', ulaw: Buffer.alloc(0) },
   ]);
-  expect(reads({ type: 'response.done', response: 7 })).toMatchObject([{ inputTokens: 0 }, { type: 'rested' }]);
+  expect(reads({ type: 'response.done', response: 7 })).toEqual([{ type: 'rested' }]);
 });
 
 test('IDs that are too long to be kept are none', () => {
@@ -133,6 +133,20 @@ test('a fault for want of rate or quota is told as one', () => {
   expect(failed('rate_limit_exceeded')).toContainEqual({ type: 'fault', limit: true, isSilent: true, text: 'm' });
   expect(failed('insufficient_quota')).toContainEqual({ type: 'fault', limit: true, isSilent: true, text: 'm' });
   expect(failed('server_error')).toContainEqual({ type: 'fault', limit: false, isSilent: true, text: 'm' });
+});
+
+test('what a response has used is told, with its sound apart if the vendor tells', () => {
+  const { reads } = session();
+  const done = (usage: object) => reads({ type: 'response.done', response: { status: 'completed', usage } });
+  const usage = {
+    ...{ input_tokens: 100, output_tokens: 50 },
+    input_token_details: { audio_tokens: 60, text_tokens: 40, cached_tokens: 20 },
+    output_token_details: { audio_tokens: 45, text_tokens: 5 },
+  };
+  const parts = { inputAudioTokens: 60, outputAudioTokens: 45, cachedInputTokens: 20 };
+  expect(done(usage)).toContainEqual({ type: 'used', inputTokens: 100, outputTokens: 50, ...parts });
+  const faulty = { input_tokens: 'many', output_tokens: -1, input_token_details: 7, output_token_details: null };
+  expect(done(faulty)).toContainEqual({ type: 'used', inputTokens: 0, outputTokens: 0 });
 });
 
 test('it is told what was heard, and asked for a tool once the call is over', () => {

@@ -1,4 +1,4 @@
-import { countOf, objectOf, readWords, textOf } from './read-words.ts';
+import { countOf, isObject, objectOf, readWords, textOf } from './read-words.ts';
 import type { ModelEvent, Protocol, SessionTerms, SpeechModel } from './speech-model.ts';
 
 /** What writes down what the callee says; the model itself hears sound. */
@@ -97,11 +97,9 @@ class OpenaiRealtime implements SpeechModel {
 
   #done({ status, status_details: details, usage }: Record<string, unknown>): readonly ModelEvent[] {
     this.#isActive = false;
-    const { input_tokens: input, output_tokens: output } = objectOf(usage);
-    const used: ModelEvent = { type: 'used', inputTokens: countOf(input), outputTokens: countOf(output) };
     const fault = status === 'failed' ? [faultOf(objectOf(objectOf(details)['error']), true)] : [];
     this.#goOn();
-    return [used, ...fault, { type: 'rested' }];
+    return [...(isObject(usage) ? [usedOf(usage)] : []), ...fault, { type: 'rested' }];
   }
 
   #failed(error: Record<string, unknown>): readonly ModelEvent[] {
@@ -169,6 +167,20 @@ class OpenaiRealtime implements SpeechModel {
 function idOf(value: unknown): string {
   const id = textOf(value);
   return id.length <= MOST_ID ? id : '';
+}
+
+function usedOf(usage: Record<string, unknown>): ModelEvent {
+  const [input, output] = [objectOf(usage['input_token_details']), objectOf(usage['output_token_details'])];
+  const parts = {
+    inputAudioTokens: input['audio_tokens'],
+    outputAudioTokens: output['audio_tokens'],
+    cachedInputTokens: input['cached_tokens'],
+  };
+  const told = Object.entries(parts).filter(([, count]) => count !== undefined);
+  return {
+    ...{ type: 'used', inputTokens: countOf(usage['input_tokens']), outputTokens: countOf(usage['output_tokens']) },
+    ...Object.fromEntries(told.map(([name, count]) => [name, countOf(count)])),
+  };
 }
 
 const faultOf = ({ code, type, message }: Record<string, unknown>, isSilent: boolean): ModelEvent => ({

@@ -8,8 +8,9 @@ import type { Heartbeat } from '../agent-heartbeat.ts';
 import { AgentSocket } from '../agent-socket.ts';
 import type { AgentConnected } from '../agent-stream.ts';
 import { Transcript } from '../transcript.ts';
+import { addUsage } from './model-usage.ts';
 import { type ProtocolName, protocols } from './protocols.ts';
-import type { ModelEvent, ModelTool, SpeechModel } from './speech-model.ts';
+import type { ModelEvent, ModelTool, ModelUsage, SpeechModel } from './speech-model.ts';
 import { callNote, ToolCalls } from './tool-calls.ts';
 
 /** A speech model, and what it is to do in a call. It can be sent to another thread. */
@@ -74,7 +75,8 @@ export class RealtimeVoice implements Voice {
   /** Calls of `end_call` that wait until the last words were heard. */
   #leaving: string | undefined;
   #isResting = true;
-  #counts = { framesMissed: 0, messagesIgnored: 0, inputTokens: 0, outputTokens: 0, toolCalls: 0 };
+  #counts = { framesMissed: 0, messagesIgnored: 0, toolCalls: 0 };
+  #usage: ModelUsage | undefined;
 
   constructor(ask: RealtimeAsk, guard: AddressGuard, heartbeat: Heartbeat, speech: Speech) {
     this.#ask = ask;
@@ -205,9 +207,8 @@ export class RealtimeVoice implements Voice {
       this.#isResting = true;
       this.#leave();
     },
-    used: ({ inputTokens, outputTokens }) => {
-      this.#counts.inputTokens += inputTokens;
-      this.#counts.outputTokens += outputTokens;
+    used: (more) => {
+      this.#usage = addUsage(this.#usage, more);
     },
     fault: (fault) => this.#fail(fault),
   };
@@ -330,11 +331,14 @@ export class RealtimeVoice implements Voice {
 
   /** Has kept what was said, and what it found out if that is missing. */
   async #finish(): Promise<void> {
+    const told = this.#usage;
     const turns = this.#transcript.turns();
     if (turns.length > 0)
       await this.#speech.ask({ type: 'record_result', result: { transcript: turns } }).catch(() => {});
     await this.#askAfterwards(this.#ask.asksFor);
     this.#socket?.close();
+    if (this.#usage && this.#usage !== told)
+      await this.#speech.ask({ type: 'record_usage', usage: this.#usage }).catch(() => {});
   }
 
   async #askAfterwards(tool: string | undefined): Promise<void> {
@@ -348,7 +352,7 @@ export class RealtimeVoice implements Voice {
   }
 
   counts(): Record<string, number> {
-    return this.#counts;
+    return { ...this.#counts, ...this.#usage };
   }
 }
 

@@ -18,6 +18,17 @@ export interface ModelTool {
   parameters: object;
 }
 
+/** What a model says that it has used, in tokens. */
+export interface ModelUsage {
+  inputTokens: number;
+  outputTokens: number;
+  /** Parts of them, if it tells. */
+  inputAudioTokens?: number;
+  outputAudioTokens?: number;
+  /** Of the input, what it had read before and takes less for. */
+  cachedInputTokens?: number;
+}
+
 /** What a model tells. An `item` is one piece of speech, of one side. */
 export type ModelEvent =
   /** It has taken what the session begins with. */
@@ -33,7 +44,8 @@ export type ModelEvent =
   | { type: 'tool'; id: string; name: string; args: string }
   /** What it was saying or doing is whole, or was cut short. */
   | { type: 'rested' }
-  | { type: 'used'; inputTokens: number; outputTokens: number }
+  /** More was used. */
+  | ({ type: 'used' } & ModelUsage)
   /**
    * It could not do something.
    * @param limit for want of rate or quota, which is no fault of the agent's

@@ -118,7 +118,11 @@ function openSession(socket: WebSocket, request: IncomingMessage): ModelSession 
       const call = { response_id: response.id, item_id: next('item'), output_index: 1, call_id: next('call') };
       say('response.function_call_arguments.done', { ...call, name, arguments: JSON.stringify(given) });
     }
-    const usage = { input_tokens: 100, output_tokens: 50, total_tokens: 150 };
+    const usage = {
+      ...{ input_tokens: 100, output_tokens: 50, total_tokens: 150 },
+      input_token_details: { audio_tokens: 60, text_tokens: 40, cached_tokens: 20 },
+      output_token_details: { audio_tokens: 45, text_tokens: 5 },
+    };
     say('response.done', { response: { ...response, status: 'completed', output: [], usage } });
     return itemId;
   };
