@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Create a contact list
-         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8 or UTF-16 (anything else is read as windows-1252, and said to be a guess), its cells parted by comma, semicolon, tab or `|`. It needs a column of phone numbers: the one that `phoneColumn` names, else `phone_number`, `phone`, `mobile` or whatever people call it in some twenty languages (`Telefon`, `Téléphone`, `电话`, `Cell Phone 1` …), at last `number`. `name` and `timezone` are recognised, and so are columns that say who is not to be called (`DoNotCall`, `DNC`, `Unsubscribed` …, or those of `doNotCallColumns`) and who has agreed (`consent`); every other column becomes a variable of the call. Look at the upload's preview before you confirm. Or leave the file be, and add people as JSON: the list is `ready` then too, and the upload expires. Numbers of a `dnd` list are never called once it is `ready`.
+         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8, UTF-16, or in the code page that `encoding` names or its words show, its cells parted by comma, semicolon, tab or `|`. It needs a column of phone numbers: the one that `phoneColumn` names, else `phone_number`, `phone`, `mobile` or whatever people call it in some twenty languages (`Telefon`, `Téléphone`, `电话`, `Cell Phone 1` …), at last `number`. `name` and `timezone` are recognised, and so are columns that say who is not to be called (`DoNotCall`, `DNC`, `Unsubscribed` …, or those of `doNotCallColumns`) and who has agreed (`consent`); every other column becomes a variable of the call. Look at the upload's preview before you confirm. Or leave the file be, and add people as JSON: the list is `ready` then too, and the upload expires. Numbers of a `dnd` list are never called once it is `ready`.
          */
         post: operations["createContactList"];
         delete?: never;
@@ -3109,12 +3109,28 @@ export interface components {
          * @description Signed URL of the error report, a CSV file with the columns row, column, value, code and reason, of every row that can't be imported, duplicates among them; `code` is a row error code. It ends; read the upload again for a fresh one. Absent where every row can be imported.
          */
         ContactListErrorReportUrl: string;
+        /**
+         * @description How the text of a file is encoded: Unicode, or a code page of Windows or of another system. Values may grow.
+         * @example windows-1250
+         */
+        ContactListEncoding: ("utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "windows-1250" | "windows-1251" | "windows-1253" | "windows-1254" | "windows-1255" | "windows-1256" | "windows-1257" | "windows-874" | "shift_jis" | "gb18030" | "big5" | "euc-kr" | "koi8-r" | "ibm866" | "iso-8859-2" | "euc-jp" | "macintosh") | (string & Record<never, never>);
+        /**
+         * @description How the text of a file is encoded: Unicode, or a code page of Windows or of another system. Values may grow.
+         * @example windows-1250
+         * @enum {string}
+         */
+        ContactListEncodingInput: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "windows-1250" | "windows-1251" | "windows-1253" | "windows-1254" | "windows-1255" | "windows-1256" | "windows-1257" | "windows-874" | "shift_jis" | "gb18030" | "big5" | "euc-kr" | "koi8-r" | "ibm866" | "iso-8859-2" | "euc-jp" | "macintosh";
         /** @description How the file is read. Look at it where a preview shows strange signs, or everything in one column. */
         ContactListFileFormat: {
             /** @description The encoding of the text. */
-            encoding: ("utf-8" | "utf-16le" | "utf-16be" | "windows-1252") | (string & Record<never, never>);
-            /** @description Whether the encoding is a guess: the file says nothing of it, and is not UTF-8. Signs outside ASCII may be wrong then. Saving as "CSV UTF-8" makes it certain. */
+            encoding: components["schemas"]["ContactListEncoding"];
+            /** @description Whether the encoding was found by the words of the file: it says nothing of it, and is not UTF-8. Saving as "CSV UTF-8" makes it certain, and so does `encoding`. */
             encodingGuessed: boolean;
+            /**
+             * @description How certain that is, from 0 to 1. Absent if there was nothing to find by words.
+             * @example 0.99
+             */
+            encodingCertainty?: number;
             /** @description What stands between two cells, found from the first rows. */
             delimiter: ("," | ";" | "\t" | "|") | (string & Record<never, never>);
             /**
@@ -3123,8 +3139,8 @@ export interface components {
              */
             phoneColumn?: string;
         };
-        /** @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `no_phone_column`: no column bears one of the known names, or the one that `phoneColumn` gives. `no_do_not_call_column`: none bears a name that `doNotCallColumns` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid. `storage_full`: with the file the workspace would keep more bytes than the server lets it. The file of a failed upload is deleted a day later. */
-        ContactListUploadFailureCode: ("unreadable_file" | "no_phone_column" | "no_do_not_call_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows" | "storage_full") | (string & Record<never, never>);
+        /** @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `unclear_encoding`: its text can be read in several code pages; `encoding` says in which. `no_phone_column`: no column bears one of the known names, or the one that `phoneColumn` gives. `no_do_not_call_column`: none bears a name that `doNotCallColumns` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid. `storage_full`: with the file the workspace would keep more bytes than the server lets it. The file of a failed upload is deleted a day later. */
+        ContactListUploadFailureCode: ("unreadable_file" | "unclear_encoding" | "no_phone_column" | "no_do_not_call_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows" | "storage_full") | (string & Record<never, never>);
         /** @description Why the upload failed. */
         ContactListUploadFailure: {
             code: components["schemas"]["ContactListUploadFailureCode"];
@@ -3217,6 +3233,8 @@ export interface components {
          *     ]
          */
         ContactListDoNotCallColumns: string[];
+        /** @description The encoding of the file's text. Without it, it is found: from what the file says of itself, and else by the words in it. */
+        ContactListSaidEncoding: components["schemas"]["ContactListEncodingInput"];
         /** @description A new contact list, and the name of its first file. */
         CreateContactList: {
             /** @default contacts.csv */
@@ -3232,6 +3250,7 @@ export interface components {
             defaultCountry?: components["schemas"]["Country"];
             phoneColumn?: components["schemas"]["ContactListPhoneColumn"];
             doNotCallColumns?: components["schemas"]["ContactListDoNotCallColumns"];
+            encoding?: components["schemas"]["ContactListSaidEncoding"];
         };
         /** @description The new list, and where to put its file. */
         ContactListCreated: WithRequired<components["schemas"]["ContactList"], "uploadDetails" | "uploadHeaders" | "uploadUrl">;
@@ -3464,6 +3483,7 @@ export interface components {
             fileName: components["schemas"]["ContactListFileName"];
             phoneColumn?: components["schemas"]["ContactListPhoneColumn"];
             doNotCallColumns?: components["schemas"]["ContactListDoNotCallColumns"];
+            encoding?: components["schemas"]["ContactListSaidEncoding"];
         };
         /** @description The new upload, and where to put its file. */
         ContactListUploadCreated: {

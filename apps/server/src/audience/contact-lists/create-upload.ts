@@ -7,6 +7,7 @@ import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { readStorage, refuseFull } from '../../platform/workspace/storage.ts';
 import type { ContactListDeps } from './deps.ts';
 import type { ListRow } from './list.ts';
+import { type ReadAs, readAsOf } from './reading/file-format.ts';
 import { findList, insertList, lockList } from './store.ts';
 import type { UploadRow } from './upload.ts';
 import { findUpload, firstUpload, insertUpload, prolongUpload } from './upload-store.ts';
@@ -44,7 +45,7 @@ export async function createList(
     fileName: string;
     phoneColumn: string | undefined;
     doNotCallColumns?: string[] | undefined;
-  },
+  } & ReadAs,
   auditOf: AuditOf,
   idempotencyKey?: string,
 ): Promise<Made<CreatedUpload & { list: ListRow }>> {
@@ -67,7 +68,7 @@ export async function createList(
       });
       const auditEntry = auditOf('contact_list.created', 'contact_list', toId('list', id));
       const { fileName, phoneColumn, doNotCallColumns } = wanted;
-      const named = { fileName, phoneColumn, doNotCallColumns };
+      const named = { fileName, phoneColumn, doNotCallColumns, readAs: readAsOf(wanted) };
       return { list, upload: await insertUpload(tx, { ...fresh, listId: id, ...named }, auditEntry) };
     };
     const again = async (listId: string) => {
@@ -91,7 +92,7 @@ export async function createUpload(
     fileName: string;
     phoneColumn?: string | undefined;
     doNotCallColumns?: string[] | undefined;
-  },
+  } & ReadAs,
   auditOf: AuditOf,
   idempotencyKey?: string,
 ): Promise<Made<CreatedUpload>> {
@@ -105,7 +106,11 @@ export async function createUpload(
       const list = await existing(lockList(tx, wanted.listId));
       if (list.type === 'batch') throw new ServiceError('invalid_state', 'Lists of type batch take no uploads.');
       refuseFull(await readStorage(tx, workspaceId, deps.storageMaxBytes));
-      return insertUpload(tx, { ...fresh, ...wanted }, auditOf('upload.created', 'upload', toId('upl', id)));
+      return insertUpload(
+        tx,
+        { ...fresh, ...wanted, readAs: readAsOf(wanted) },
+        auditOf('upload.created', 'upload', toId('upl', id)),
+      );
     };
     const again = async (uploadId: string) => {
       await existing(findList(tx, wanted.listId));

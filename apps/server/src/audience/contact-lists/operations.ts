@@ -51,8 +51,8 @@ export function contactListOperations(deps: ContactListDeps) {
     createContactList: async ({ body, headers }, context) => {
       const { name, fileName = 'contacts.csv', type = 'contacts', defaultCountry } = body;
       refuse(countryFaults(defaultCountry, '/body/defaultCountry'));
-      const { phoneColumn, doNotCallColumns } = body;
-      const wanted = sentAs({ name, fileName, type, defaultCountry, phoneColumn, doNotCallColumns }, body);
+      const { phoneColumn, doNotCallColumns, encoding } = body;
+      const wanted = sentAs({ name, fileName, type, defaultCountry, phoneColumn, doNotCallColumns, encoding }, body);
       const key = headers['Idempotency-Key'];
       const { made, replayed } = await createList(deps, context.workspaceId, wanted, auditOf(context), key);
       const { list, upload, signed } = made;

@@ -7,7 +7,7 @@ import { shapeFault } from './reading/file-fault.ts';
 import type { Header } from './reading/header.ts';
 import { type FilePreview, previewContacts } from './reading/preview-contacts.ts';
 import { findList } from './store.ts';
-import { isChecked, type UploadRow } from './upload.ts';
+import { isChecked, readOptionsOf, type UploadRow } from './upload.ts';
 import { findUpload } from './upload-store.ts';
 
 type Schemas = components['schemas'];
@@ -34,9 +34,8 @@ export async function previewUpload(
     throw new ServiceError('invalid_state', 'The file is gone. Upload it again.');
   }
   const options = {
+    ...readOptionsOf(upload),
     defaultCountry: list.default_country ?? undefined,
-    phoneColumn: upload.phone_column ?? undefined,
-    doNotCallColumns: upload.do_not_call_columns ?? undefined,
     limits,
   };
   return shapePreview(await previewContacts(await objects.get(upload.storage_key), options), upload);

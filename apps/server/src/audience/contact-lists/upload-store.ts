@@ -4,6 +4,7 @@ import { from } from '../../foundation/database/moves.ts';
 import type { Schema, UploadStatus } from '../../foundation/database/schema.ts';
 import type { DueTime } from '../../platform/jobs/quiet.ts';
 import { type AuditEntry, record } from '../../platform/journal/record.ts';
+import type { ReadAs } from './reading/file-format.ts';
 import { type FailureCode, isFinal, shapeUpload, type UploadRow, uploadTransitions } from './upload.ts';
 
 type Values = Omit<Updateable<Schema['contact_list_uploads']>, 'status' | 'revision' | 'updated_at'>;
@@ -18,6 +19,7 @@ export async function insertUpload(
     fileName: string;
     phoneColumn?: string | undefined;
     doNotCallColumns?: string[] | undefined;
+    readAs?: ReadAs | undefined;
     storageKey: string;
     urlExpiresAt: Date;
     now: Date;
@@ -31,6 +33,7 @@ export async function insertUpload(
     file_name: upload.fileName,
     phone_column: upload.phoneColumn ?? null,
     do_not_call_columns: upload.doNotCallColumns ?? null,
+    read_as: upload.readAs ? JSON.stringify(upload.readAs) : null,
     storage_key: upload.storageKey,
     status: 'pending',
     url_expires_at: upload.urlExpiresAt,

@@ -1,6 +1,8 @@
 import type { Row, UploadStatus } from '../../foundation/database/schema.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
+import type { ReadAs } from './reading/file-format.ts';
+import type { ReadOptions } from './reading/read-contacts.ts';
 
 export type UploadRow = Row<'contact_list_uploads'>;
 export type ContactListUpload = components['schemas']['ContactListUpload'];
@@ -21,6 +23,13 @@ export const uploadTransitions = {
 
 /** Whether nothing can happen to an upload any more. */
 export const isFinal = (status: UploadStatus): boolean => uploadTransitions[status].length === 0;
+
+/** How the file of an upload is to be read, as far as somebody has said so. */
+export const readOptionsOf = ({ phone_column, do_not_call_columns, read_as }: UploadRow): ReadOptions => ({
+  ...(read_as as ReadAs | null),
+  phoneColumn: phone_column ?? undefined,
+  doNotCallColumns: do_not_call_columns ?? undefined,
+});
 
 const time = (at: Date | null) => at?.toISOString();
 

@@ -8,7 +8,7 @@ import type { ContactListDeps } from './deps.ts';
 import { type ErrorReportFile, openErrorReport } from './error-report-file.ts';
 import { eraseQueue, type UploadJob } from './queues.ts';
 import { appendColumns, MOST_LIST_COLUMNS } from './store.ts';
-import type { UploadRow } from './upload.ts';
+import { readOptionsOf, type UploadRow } from './upload.ts';
 import { countFromNothing, failUpload, moveUpload, noteProgress } from './upload-store.ts';
 import { answer, type ValidationResult, type ValidationWork } from './validation-channel.ts';
 
@@ -37,9 +37,8 @@ export async function validateUpload(
     workspaceId,
     uploadId,
     options: {
+      ...readOptionsOf(upload),
       defaultCountry: defaultCountry ?? undefined,
-      phoneColumn: upload.phone_column ?? undefined,
-      doNotCallColumns: upload.do_not_call_columns ?? undefined,
       limits: deps.limits,
     },
   };

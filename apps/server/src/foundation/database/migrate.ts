@@ -30,6 +30,7 @@ import * as sounds from '../../../migrations/0104-sounds.ts';
 import * as speechSounds from '../../../migrations/0105-speech-sounds.ts';
 import * as agentLimits from '../../../migrations/0107-agent-limits.ts';
 import * as callUsage from '../../../migrations/0110-call-usage.ts';
+import * as readAs from '../../../migrations/0118-read-as.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -68,6 +69,7 @@ export const migrations: Record<string, Migration> = {
   '0105-speech-sounds': speechSounds,
   '0107-agent-limits': agentLimits,
   '0110-call-usage': callUsage,
+  '0118-read-as': readAs,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

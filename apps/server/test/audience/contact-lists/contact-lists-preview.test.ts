@@ -21,7 +21,8 @@ test('a preview shows the columns, how the file is read, and ten rows as read an
   const ids = await createWithFile(server, new Uint8Array(file), { defaultCountry: 'DE' });
   const upload = await validated(server, ids);
   const { data } = await preview(ids);
-  const format = { encoding: 'windows-1252', encodingGuessed: true, delimiter: ';', phoneColumn: 'Telefon' };
+  const encoding = { encoding: 'windows-1252', encodingGuessed: true, encodingCertainty: 1 };
+  const format = { ...encoding, delimiter: ';', phoneColumn: 'Telefon' };
   expect(upload.format).toEqual(format);
   expect(data!.format).toEqual(format);
   expect(data!.columns).toEqual([

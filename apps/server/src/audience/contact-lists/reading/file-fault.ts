@@ -1,6 +1,7 @@
 /** Why a whole file cannot be imported. Bad rows never fail a file; these do (contact-files.md, "Step by step"). */
 export type FileFaultCode =
   | 'unreadable_file'
+  | 'unclear_encoding'
   | 'no_phone_column'
   | 'no_do_not_call_column'
   | 'file_too_large'

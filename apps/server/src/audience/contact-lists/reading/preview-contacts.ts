@@ -1,5 +1,5 @@
 import { checkRow, type ReadContact } from './check-row.ts';
-import { decode } from './decode.ts';
+import { decode, type TextEncoding } from './decode.ts';
 import type { RowFault } from './error-report.ts';
 import { FileFault } from './file-fault.ts';
 import type { FileFormat } from './file-format.ts';
@@ -24,13 +24,14 @@ export interface FilePreview {
 /** Reads the header and the first ten rows of a file, and no more of it than that takes. */
 export async function previewContacts(
   source: AsyncIterable<Uint8Array>,
-  { defaultCountry, limits, ...named }: ReadOptions = {},
+  { defaultCountry, encoding, limits, ...named }: ReadOptions = {},
 ): Promise<FilePreview> {
   const { maxRowLength, maxColumns } = { ...DEFAULT_READ_LIMITS, ...limits };
   const format: FileFormat = { encoding: 'utf-8', encodingGuessed: false, delimiter: ',' };
   const preview: FilePreview = { format: undefined, titles: [], header: undefined, rows: [], fault: undefined };
   const seen = new SeenNumbers();
-  const text = decode(source, (encoding) => Object.assign(format, encoding));
+  const told = (found: TextEncoding) => void Object.assign(format, found);
+  const text = decode(source, told, { encoding, country: defaultCountry });
   const toldDelimiter = (delimiter: FileFormat['delimiter']) => {
     preview.format = Object.assign(format, { delimiter });
   };

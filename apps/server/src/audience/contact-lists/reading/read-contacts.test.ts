@@ -125,7 +125,12 @@ describe('readContacts', () => {
     expect(await format('Tel;Ort\n+14155550100;Berlin')).toEqual(utf8);
     expect(await format('Tel;Ort\n+14155550100;Köln')).toEqual(utf8);
     const latin = Buffer.from('Tel;Ort\n+14155550100;Köln', 'latin1');
-    expect(await format(latin)).toEqual({ ...utf8, encoding: 'windows-1252', encodingGuessed: true });
+    expect(await format(latin)).toEqual({
+      ...utf8,
+      encoding: 'windows-1252',
+      encodingGuessed: true,
+      encodingCertainty: 1,
+    });
     const wide = Buffer.from('\ufeffTel\n+14155550100', 'utf16le');
     expect(await format(wide)).toMatchObject({ encoding: 'utf-16le', encodingGuessed: false, delimiter: ',' });
     expect(await format(wide.subarray(2))).toMatchObject({ encoding: 'utf-16le', encodingGuessed: true });

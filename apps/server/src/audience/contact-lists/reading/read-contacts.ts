@@ -2,7 +2,7 @@ import { checkRow, type ReadContact } from './check-row.ts';
 import { decode } from './decode.ts';
 import type { RowFault } from './error-report.ts';
 import { FileFault } from './file-fault.ts';
-import type { FileFormat } from './file-format.ts';
+import type { FileFormat, ReadAs } from './file-format.ts';
 import { type Header, readHeader } from './header.ts';
 import { type Row, readRows } from './rows.ts';
 import { SeenNumbers } from './seen-numbers.ts';
@@ -51,7 +51,7 @@ export interface RowWords {
   alsoRefused: number[];
 }
 
-export interface ReadOptions {
+export interface ReadOptions extends ReadAs {
   /** ISO 3166-1 alpha-2, to read national numbers. */
   defaultCountry?: string | undefined;
   /** The column that holds the numbers, where somebody has named it. */
@@ -104,7 +104,10 @@ export async function* readContacts(
   const count = { bytes: 0 };
   const seen = new SeenNumbers();
   const format: FileFormat = { encoding: 'utf-8', encodingGuessed: false, delimiter: ',' };
-  const text = decode(counted(source, count, limits.maxBytes), (encoding) => Object.assign(format, encoding));
+  const text = decode(counted(source, count, limits.maxBytes), (encoding) => Object.assign(format, encoding), {
+    encoding: options.encoding,
+    country: options.defaultCountry,
+  });
   let header: Header | undefined;
   let batch = emptyBatch([], format);
   let characters = 0;
