@@ -49,6 +49,32 @@ test.concurrent('targetCallCount is reached and never passed, however many could
     await expectRight(database, campaignId);
   }));
 
+test.concurrent('a budget is spent to the last call and never passed, and its campaign goes on once it is raised', () =>
+  withDatabase(async (database) => {
+    const { campaignId } = await seedCampaign(database, {
+      contacts: 300,
+      campaign: { max_concurrency: 50, budget_calls: 23, ring_timeout_seconds: 6 },
+    });
+    const dialers = await Promise.all([1, 2].map(() => startTestDialer(database, { speed: 10, profile: shortCalls })));
+    const spent = async () => {
+      await until(async () => (await campaignRow(database, campaignId)).status === 'paused');
+      await until(isQuiet(database, campaignId));
+      await dialersTurn(database);
+      const { attempts, pause_reason: reason } = await campaignRow(database, campaignId);
+      const placed = (await callsOf(database, campaignId)).filter((call) => call.placed_at !== null).length;
+      return { attempts, reason, placed };
+    };
+    expect(await spent()).toEqual({ attempts: 23, placed: 23, reason: 'budget_reached' });
+    await database.inEngine(({ db }) =>
+      sql`update campaigns set budget_calls = 40, status = 'running', next_claim_at = 'epoch' where id = ${campaignId}`.execute(
+        db,
+      ),
+    );
+    expect(await spent()).toEqual({ attempts: 40, placed: 40, reason: 'budget_reached' });
+    await Promise.all(dialers.map(({ stop }) => stop()));
+    await expectRight(database, campaignId);
+  }));
+
 test.concurrent('a paused campaign places nothing more, its calls finish, and it goes on when resumed', () =>
   withDatabase(async (database) => {
     const { campaignId } = await seedCampaign(database, seeded(40));

@@ -57,6 +57,8 @@ export interface EndedCall extends OwnedCall {
   outcome: CallOutcome;
   endedAt: Date;
   wasAnswered?: boolean;
+  /** From the answer to the end. */
+  talkMs?: number;
   /** Who answered, if the agent has told it already. */
   answeredBy?: string | undefined;
   /** Why it is not held against its contact, if so. */

@@ -293,7 +293,11 @@ function ofAgent(row: MovedRow, end: AgentEnd | undefined): EndOfAgent[] {
 const ended = (row: MovedRow): (EndedCall & { pooled: boolean; phoneNumberId: string })[] => {
   const { outcome, ended_at: endedAt, phone_number_id: phoneNumberId, pooled, answered_by: answeredBy } = row;
   if (!outcome || !endedAt) return [];
-  const answer = { wasAnswered: row.answered_at !== null, ...(answeredBy !== null && { answeredBy }) };
+  const answer = {
+    wasAnswered: row.answered_at !== null,
+    ...(row.answered_at && { talkMs: Math.max(0, endedAt.getTime() - row.answered_at.getTime()) }),
+    ...(answeredBy !== null && { answeredBy }),
+  };
   // It was cancelled since its agent fails (`withdraw-calls-of-agents.ts`), and its contact had no part in that.
   const aside = outcome === 'cancelled' && row.reason === 'agent_failing' && { setAside: 'agent_failing' as const };
   return [{ ...toOwned(row), outcome, endedAt, phoneNumberId, pooled, ...answer, ...aside }];

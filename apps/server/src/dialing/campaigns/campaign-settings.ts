@@ -31,6 +31,10 @@ export interface ScheduleInput {
 export const abandonedRetryHours = (retry: 'none' | { afterHours: number } | undefined): number | null | undefined =>
   typeof retry === 'object' ? retry.afterHours : retry && null;
 
+/** The columns of a budget; nothing if nothing is said of it. */
+export const budgetColumns = (budget: { maxCalls?: number; maxMinutes?: number } | null | undefined) =>
+  budget !== undefined && { budget_calls: budget?.maxCalls ?? null, budget_minutes: budget?.maxMinutes ?? null };
+
 const isGiven = (value: unknown) => value !== undefined && value !== null;
 
 /** The fault of windows beside their short form. */

@@ -17,6 +17,7 @@ const fresh: Counted = {
   done: 0,
   skipped: 0,
   conversions: 0,
+  talk_ms: 0,
   started_at: new Date('2026-11-20T11:00:00Z'),
   end_date: null,
   target_call_count: null,
@@ -36,6 +37,7 @@ test('rates are absent until there is something to divide by', () => {
     skipped: 0,
     attempts: 0,
     outcomes: {},
+    talkSeconds: 0,
     conversions: 0,
     callsPerSecond: 0,
   });

@@ -22,6 +22,7 @@ export type Counted = Pick<
   | 'done'
   | 'skipped'
   | 'conversions'
+  | 'talk_ms'
   | 'started_at'
   | 'end_date'
   | 'target_call_count'
@@ -79,6 +80,7 @@ export function statsOf(campaign: Counted, { attempts, pace }: Placed, now: Date
     attempts,
     outcomes: Object.fromEntries(counts.filter(([, count]) => count > 0)),
     ...(ended > 0 && { answerRate: rate(campaign.answered, ended) }),
+    talkSeconds: campaign.talk_ms / 1000,
     conversions: campaign.conversions,
     ...(campaign.answered > 0 && { conversionRate: Math.min(1, rate(campaign.conversions, campaign.answered)) }),
     callsPerSecond: pace,

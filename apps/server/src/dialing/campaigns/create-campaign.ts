@@ -10,6 +10,7 @@ import { USUAL_CALL_SECONDS, USUAL_RING_SECONDS } from '../calls/usual-times.ts'
 import {
   abandonedRetryHours,
   agentName,
+  budgetColumns,
   listFaults,
   numberPoolId,
   phoneNumberId,
@@ -88,6 +89,7 @@ export async function createCampaign(
           abandoned_retry_hours: abandonedRetryHours(input.abandonedRetry) ?? null,
           target_call_count: input.targetCallCount ?? null,
           target_conversion_rate: input.targetConversionRate ?? null,
+          ...budgetColumns(input.budget),
           ring_timeout_seconds: input.ringTimeoutSeconds ?? USUAL_RING_SECONDS,
           max_call_seconds: input.maxCallSeconds ?? USUAL_CALL_SECONDS,
           recording: input.recording ?? false,

@@ -81,12 +81,14 @@ export async function endContacts(
   const count = sql`
     update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${neverPlaced}, waiting = waiting + ${inState('waiting')},
       done = done + ${inState('done')}, skipped = skipped + ${inState('skipped')}, ${countOutcomes(calls)},
-      recent_ends = ${recent}::integer[],
+      recent_ends = ${recent}::integer[], talk_ms = talk_ms + ${talkMs(calls)},
       next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`;
   const [, , isFinished] = await together(tx, [move, count, () => finishIfDone(tx, key, now)]);
   return { isFinished, failTooOften: failTooOften(recent) };
 }
+
+const talkMs = (calls: readonly EndedCall[]) => calls.reduce((sum, call) => sum + (call.talkMs ?? 0), 0);
 
 /** The outcome by which a contact is tried again: a machine that the agent has told of is a voicemail. */
 const forRetries = ({ outcome, wasAnswered, answeredBy }: EndedCall): CallOutcome =>

@@ -10,7 +10,7 @@ import { type CampaignKey, campaignTransitions } from './campaign.ts';
 export async function pauseItself(
   tx: Tx,
   { workspaceId, campaignId }: CampaignKey,
-  reason: 'calls_failing' | 'agent_failing',
+  reason: 'calls_failing' | 'agent_failing' | 'budget_reached',
   now: Date,
 ): Promise<boolean> {
   const { rows } = await sql`

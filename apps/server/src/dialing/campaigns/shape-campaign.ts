@@ -31,6 +31,12 @@ export const abandonedRetryOf = ({
   abandoned_retry_hours: afterHours,
 }: CampaignRow): NonNullable<Campaign['abandonedRetry']> => (afterHours === null ? 'none' : { afterHours });
 
+/** What it may spend; null if that has no bound. */
+const budgetOf = ({ budget_calls, budget_minutes }: CampaignRow): NonNullable<Campaign['budget']> | null =>
+  budget_calls === null && budget_minutes === null
+    ? null
+    : { ...field('maxCalls', budget_calls), ...field('maxMinutes', budget_minutes) };
+
 /** A campaign as clients see it. */
 export function shapeCampaign(row: CampaignRow): Campaign {
   return {
@@ -62,6 +68,7 @@ export function shapeCampaign(row: CampaignRow): Campaign {
     totalContacts: row.total_contacts,
     ...field('targetCallCount', row.target_call_count),
     ...field('targetConversionRate', row.target_conversion_rate),
+    ...field('budget', budgetOf(row)),
     ...time('scheduledAt', row.scheduled_at),
     ...time('startDate', row.start_date),
     ...time('endDate', row.end_date),

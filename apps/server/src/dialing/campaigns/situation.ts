@@ -122,9 +122,12 @@ function whoKeepsDefault(callers: readonly string[], isSimulated: IsSimulated): 
   return callers.some((provider) => isSimulated(provider) === false) ? 'mixed' : 'simulated';
 }
 
-/** Whether a campaign has as many calls up as it may, or as can still be answered. */
-const isAtOwnLimit = ({ in_flight, max_concurrency, target_call_count, answered }: CampaignRow): boolean =>
-  in_flight >= max_concurrency || (target_call_count !== null && answered + in_flight >= target_call_count);
+/** Whether a campaign has as many calls up as it may, or as can still be answered, or has placed as many as it may. */
+const isAtOwnLimit = ({ in_flight, max_concurrency, target_call_count, answered, ...spent }: CampaignRow): boolean =>
+  in_flight >= max_concurrency ||
+  (target_call_count !== null && answered + in_flight >= target_call_count) ||
+  (spent.budget_calls !== null && spent.attempts >= spent.budget_calls) ||
+  (spent.budget_minutes !== null && spent.talk_ms >= spent.budget_minutes * 60_000);
 
 /** Until when at least a limit lets nobody be called: the day's, the pace, or one of calls at the same time. */
 function limited(

@@ -9,6 +9,7 @@ import { EVERY_DAY } from '../calls/calling-hours.ts';
 import {
   abandonedRetryHours,
   agentName,
+  budgetColumns,
   listFaults,
   numberPoolId,
   phoneNumberId,
@@ -151,6 +152,7 @@ const settingsChange = (input: UpdateCampaign) =>
     abandoned_retry_hours: abandonedRetryHours(input.abandonedRetry),
     target_call_count: input.targetCallCount,
     target_conversion_rate: input.targetConversionRate,
+    ...budgetColumns(input.budget),
     ring_timeout_seconds: input.ringTimeoutSeconds,
     max_call_seconds: input.maxCallSeconds,
     recording: input.recording,

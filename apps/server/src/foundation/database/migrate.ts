@@ -30,6 +30,7 @@ import * as sounds from '../../../migrations/0104-sounds.ts';
 import * as speechSounds from '../../../migrations/0105-speech-sounds.ts';
 import * as agentLimits from '../../../migrations/0107-agent-limits.ts';
 import * as callUsage from '../../../migrations/0110-call-usage.ts';
+import * as campaignBudget from '../../../migrations/0111-campaign-budget.ts';
 import * as readAs from '../../../migrations/0118-read-as.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
@@ -69,6 +70,7 @@ export const migrations: Record<string, Migration> = {
   '0105-speech-sounds': speechSounds,
   '0107-agent-limits': agentLimits,
   '0110-call-usage': callUsage,
+  '0111-campaign-budget': campaignBudget,
   '0118-read-as': readAs,
 };
 

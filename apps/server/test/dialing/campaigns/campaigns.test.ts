@@ -81,6 +81,7 @@ describe('create', () => {
       abandonedRetry: { afterHours: 96 },
       targetCallCount: 500,
       targetConversionRate: 0.2,
+      budget: { maxCalls: 5000, maxMinutes: 1200 },
       ringTimeoutSeconds: 20,
       maxCallSeconds: 600,
     };

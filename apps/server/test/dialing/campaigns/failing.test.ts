@@ -18,12 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-async function seeded(number: (i: number) => number) {
+async function seeded(number: (i: number) => number, campaign: Record<string, unknown> = {}) {
   const { campaignId } = await seedCampaign(server.database, {
     contacts: 80,
     workspaceId,
     number,
-    campaign: { max_concurrency: 2 },
+    campaign: { max_concurrency: 2, ...campaign },
   });
   const params = { params: { path: { id: toId('cmp', campaignId) } } };
   const read = async () => (await server.client.GET('/v1/calls/campaigns/{id}', params)).data!.data;
@@ -57,5 +57,63 @@ test('one that somebody pauses says nothing of it, and one whose people answer g
   const paused = await server.client.POST('/v1/calls/campaigns/{id}/pause', params);
   expect(paused.data?.data.meta).toBeUndefined();
   await server.client.POST('/v1/calls/campaigns/{id}/resume', params);
+  await until(async () => (await read()).status === 'completed');
+});
+
+test('one that has spent its budget pauses itself, says why, and goes on once it is raised', async () => {
+  const { id, params, read } = await seeded(answering, { budget_calls: 5 });
+  expect(await read()).toMatchObject({ budget: { maxCalls: 5 } });
+  const { client } = server;
+  const spent = async () => {
+    await until(async () => (await read()).status === 'paused');
+    await until(async () => {
+      const { data } = await client.GET('/v1/calls/campaigns/{id}/stats', params);
+      expect(data!.data.dialing).toBe(0);
+    });
+    const { data } = await client.GET('/v1/calls/campaigns/{id}/stats', params);
+    return { attempts: data!.data.attempts, meta: (await read()).meta };
+  };
+  const goOn = async (budget?: { maxCalls?: number; maxMinutes?: number } | null) => {
+    if (budget !== undefined) await client.PATCH('/v1/calls/campaigns/{id}', { ...params, body: { budget } });
+    await client.POST('/v1/calls/campaigns/{id}/resume', params);
+  };
+  const meta = { pause: { reason: 'budget_reached' } };
+  expect(await spent()).toEqual({ attempts: 5, meta });
+  await goOn();
+  expect(await spent()).toEqual({ attempts: 5, meta });
+  await goOn({ maxCalls: 8, maxMinutes: 90 });
+  expect(await spent()).toEqual({ attempts: 8, meta });
+  expect((await read()).budget).toEqual({ maxCalls: 8, maxMinutes: 90 });
+  const told = await server.database.inWorkspace(workspaceId, ({ db }) =>
+    db
+      .selectFrom('events')
+      .select(['type', 'data'])
+      .where('resource_id', '=', fromId(id))
+      .orderBy('revision')
+      .execute(),
+  );
+  expect(told.filter(({ type }) => type === 'campaign.paused').map(({ data }) => data)).toMatchObject([
+    { meta },
+    { meta },
+    { meta },
+  ]);
+  await goOn(null);
+  await until(async () => (await read()).status === 'completed');
+  expect(await read()).not.toHaveProperty('budget');
+});
+
+test('minutes are counted, and what is up goes on', async () => {
+  const { params, read } = await seeded(answering, { budget_minutes: 1, talk_ms: 59_999 });
+  await until(async () => (await read()).meta?.pause?.reason === 'budget_reached');
+  await until(async () => {
+    const { data } = await server.client.GET('/v1/calls/campaigns/{id}/stats', params);
+    expect(data!.data.dialing).toBe(0);
+    expect(data!.data.talkSeconds).toBeGreaterThanOrEqual(60);
+    expect(data!.data.attempts).toBeLessThanOrEqual(4);
+  });
+});
+
+test('one whose last contacts are within its budget is completed', async () => {
+  const { read } = await seeded(answering, { budget_calls: 80 });
   await until(async () => (await read()).status === 'completed');
 });

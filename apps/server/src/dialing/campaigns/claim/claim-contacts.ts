@@ -9,6 +9,7 @@ import { type CampaignKey, CLAIM_SIZE } from '../campaign.ts';
 import { finishIfDone } from '../finish-campaign.ts';
 import { currentLanes, type Lane, readLanes } from '../lanes.ts';
 import { pauseItself } from '../pause-itself.ts';
+import { leftOfBudget, mayPauseForBudget } from './budget.ts';
 import { openCallers } from './callers.ts';
 import { lockForClaim, mayRing, roomForCalls } from './claim-limits.ts';
 import { LEAD_MS, nextSlotClaim, takeSlots } from './pace.ts';
@@ -73,7 +74,12 @@ export async function claimContacts(
       if (await pauseItself(tx, key, 'agent_failing', now)) await onPaused(tx, key);
       return nothing;
     }
-    const room = await roomForCalls(tx, campaign, { most: Math.min(free, CLAIM_SIZE), now, isSimulated });
+    const left = await leftOfBudget(tx, campaign, now);
+    if (left === 0 && (await mayPauseForBudget(tx, campaign))) {
+      if (await pauseItself(tx, key, 'budget_reached', now)) await onPaused(tx, key);
+      return nothing;
+    }
+    const room = await roomForCalls(tx, campaign, { most: Math.min(free, CLAIM_SIZE, left), now, isSimulated });
     const { slots } = takeSlots(campaign.calls_per_second, campaign.next_start_at, now, room, leadMs);
     if (slots.length === 0) {
       return finishOrRest(tx, () =>

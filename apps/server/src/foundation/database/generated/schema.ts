@@ -275,11 +275,14 @@ export interface Schema {
     recording: Generated<boolean>;
     tags: Generated<string[]>;
     recent_ends: Generated<number[]>;
-    pause_reason: 'calls_failing' | 'agent_failing' | null;
+    pause_reason: 'calls_failing' | 'agent_failing' | 'budget_reached' | null;
     require_consent: Generated<boolean>;
     abandoned_retry_hours: number | null;
     asks_agent: Generated<boolean>;
     edition: Generated<number>;
+    budget_calls: number | null;
+    budget_minutes: number | null;
+    talk_ms: Generated<number>;
   };
   concurrency_keys: {
     workspace_id: string;

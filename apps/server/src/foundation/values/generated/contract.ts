@@ -4912,6 +4912,19 @@ export interface components {
          * @example 0.2
          */
         CampaignTargetConversionRate: number;
+        /** @description What the campaign may spend, in calls and in minutes of talk. One that has reached it pauses itself, as `budget_reached`; change it and resume to go on. `attempts` and `talkSeconds` of its stats tell how much is spent. */
+        CampaignBudget: {
+            /**
+             * @description Most calls placed, of all attempts. Never exceeded, by however many server processes.
+             * @example 5000
+             */
+            maxCalls?: number;
+            /**
+             * @description Minutes from answers to ends, of all its calls together and exact to the millisecond, after which no other call is placed. Calls that are up or ring by then go on, so more is spent by as much as these talk.
+             * @example 1200
+             */
+            maxMinutes?: number;
+        };
         /** @description Time of the first call. The later of this and `startDate` counts; one that has passed means now. */
         CampaignScheduledAt: components["schemas"]["Timestamp"];
         /** @description No call before this time. */
@@ -4929,11 +4942,11 @@ export interface components {
             reason: components["schemas"]["CampaignFailureReason"];
         };
         /**
-         * @description Why the campaign has paused itself. `calls_failing`: of at least 20 calls that ended within ten minutes 80 % or more ended as `trunk_error`, `agent_error`, `invalid_number` or `unknown`. Mend what is wrong, and resume it: it counts anew then. `agent_failing`: in three calls in a row the agent failed and was never heard, or could not be connected. A test that reaches the agent resumes it, too.
+         * @description Why the campaign has paused itself. `calls_failing`: of at least 20 calls that ended within ten minutes 80 % or more ended as `trunk_error`, `agent_error`, `invalid_number` or `unknown`. Mend what is wrong, and resume it: it counts anew then. `agent_failing`: in three calls in a row the agent failed and was never heard, or could not be connected. A test that reaches the agent resumes it, too. `budget_reached`: it has spent its `budget`, and has contacts left. Raise that or take it away, and resume it.
          * @example calls_failing
          * @enum {string}
          */
-        CampaignPauseReason: "calls_failing" | "agent_failing";
+        CampaignPauseReason: "calls_failing" | "agent_failing" | "budget_reached";
         /** @description Why the campaign waits, where nobody has paused it. */
         CampaignPause: {
             reason: components["schemas"]["CampaignPauseReason"];
@@ -4996,6 +5009,7 @@ export interface components {
             totalContacts: number;
             targetCallCount?: components["schemas"]["CampaignTargetCallCount"];
             targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"];
+            budget?: components["schemas"]["CampaignBudget"];
             scheduledAt?: components["schemas"]["CampaignScheduledAt"];
             startDate?: components["schemas"]["CampaignStartDate"];
             endDate?: components["schemas"]["CampaignEndDate"];
@@ -5075,6 +5089,8 @@ export interface components {
             targetCallCount?: components["schemas"]["CampaignTargetCallCount"] | null;
             /** @description Conversions hoped for per answered call, or null. */
             targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"] | null;
+            /** @description What it may spend, or null for no bound. */
+            budget?: components["schemas"]["CampaignBudget"] | null;
             /** @default 30 */
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             /** @default 3600 */
@@ -5124,6 +5140,8 @@ export interface components {
             targetCallCount?: components["schemas"]["CampaignTargetCallCount"] | null;
             /** @description Conversions hoped for per answered call, or null. */
             targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"] | null;
+            /** @description What it may spend, or null for no bound. */
+            budget?: components["schemas"]["CampaignBudget"] | null;
             /** @default 30 */
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             /** @default 3600 */
@@ -5198,6 +5216,8 @@ export interface components {
             targetCallCount?: components["schemas"]["CampaignTargetCallCount"] | null;
             /** @description Conversions hoped for per answered call, or null. */
             targetConversionRate?: components["schemas"]["CampaignTargetConversionRate"] | null;
+            /** @description What it may spend, or null for no bound. */
+            budget?: components["schemas"]["CampaignBudget"] | null;
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
             recording?: components["schemas"]["CampaignRecording"];
@@ -5370,6 +5390,11 @@ export interface components {
             outcomes: components["schemas"]["CallOutcomeCounts"];
             /** @description Answered calls per ended call, 0 to 1, with four decimal places. Absent until a call has ended. */
             answerRate?: number;
+            /**
+             * @description Seconds from the answer to the end, of all ended calls together, exact to the millisecond. Calls that ended under a server of before 0.3.0 are not in it.
+             * @example 18204.2
+             */
+            talkSeconds?: number;
             /** @description Calls whose result was reported as converted. */
             conversions: components["schemas"]["CampaignContactCount"];
             /** @description Conversions per answered call, 0 to 1, with four decimal places. Absent until a call was answered. */
