@@ -69,7 +69,7 @@ export async function createMockEdge(
     handlers: Object.fromEntries(validator.operations.map((each) => [each.id, handlerOf(each)])) as Partial<Handlers>,
     authenticate: () => anybody,
     openStream: () => () => anybody,
-    rateLimit: () => undefined,
+    rateLimit: () => 0,
     streams: { total: 0, underWay: () => 0, enter: () => () => undefined, inTurn: (_workspaceId, open) => open() },
     trustProxy: false,
     onAnswer: (operationId) => {

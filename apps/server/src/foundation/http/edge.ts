@@ -112,7 +112,8 @@ export function createEdge(options: EdgeOptions): Edge {
     if (!principal) throw token === undefined || key !== undefined ? noKey() : noToken();
     exchange.keyId = principal.keyId;
     exchange.workspaceId = principal.workspaceId;
-    rateLimit(principal, headers);
+    const waitMs = rateLimit(principal, headers);
+    if (waitMs > 0) await sleep(waitMs);
     requirePermission(principal, route.operation, match.params);
 
     room.refuseMore(exchange);

@@ -38,3 +38,19 @@ test('0 lifts one limit or both', () => {
   expect(of(2, 0)).toBe('"default";r=1;t=30');
   expect(of(0, 0)).toBeUndefined();
 });
+
+test('beside another workspace what is left of a minute is spent one by one after the first fifty, and else at once', () => {
+  const limit = createRateLimit({ key: 0, workspace: 3000 }, () => at.ms);
+  const waits = (workspaceId: string, times: number) =>
+    Array.from({ length: times }, () => limit({ keyId: 'a', workspaceId }, {}));
+  expect(waits('noisy', 100)).toEqual(Array(100).fill(0));
+  at.ms += 5000;
+  expect(waits('quiet', 1)).toEqual([0]);
+  expect(waits('noisy', 100)).toEqual([...Array(50).fill(0), ...Array.from({ length: 50 }, (_, of) => (of + 1) * 10)]);
+  expect(waits('quiet', 1)).toEqual([0]);
+  expect(waits('noisy', 1)).toEqual([510]);
+  expect(limit({ keyId: 'a', workspaceId: 'noisy', callId: 'call' }, {})).toBe(0);
+  at.ms += 1000;
+  // Nobody else is there any more.
+  expect(waits('noisy', 100)).toEqual(Array(100).fill(0));
+});

@@ -5,16 +5,27 @@ interface Bucket {
   tokens: number;
   /** Milliseconds of `performance.now()`. */
   at: number;
+  /** When the next is taken that does not come among the first at once. */
+  nextAt: number;
 }
 
 /**
  * Takes one request from the buckets of a key and of its workspace, and writes the headers to send; throws `rate_limited`
- * where one is empty, and takes nothing then.
+ * where one is empty, and takes nothing then. @returns how many milliseconds the request is to wait
  */
 export type RateLimit = (
   principal: Pick<Principal, 'keyId' | 'workspaceId' | 'callId'>,
   headers: Record<string, string>,
-) => void;
+) => number;
+
+/** A bucket holds a minute of requests. Beside others a workspace has so many of them at once, and the rest one by one. */
+const AT_ONCE = 50;
+/** That one by one is so many times as fast as its bucket fills. */
+const FASTER = 2;
+/** No request waits longer, in milliseconds. */
+const LONGEST_MS = 10_000;
+/** For so long after its last request a workspace is one beside which others go one by one, in milliseconds. */
+const BESIDE_MS = 1000;
 
 /** Buckets from which on the full ones are looked for, each time that there are twice as many as were left. */
 const SWEEP_AT = 10_000;
@@ -29,18 +40,20 @@ export function createRateLimit(
   now: () => number = () => performance.now(),
 ): RateLimit {
   const [ofKeys, ofWorkspaces] = [new Quota('default', perMinute.key), new Quota('workspace', perMinute.workspace)];
+  const isBesideOthers = besideOthers(now);
   return ({ keyId, workspaceId, callId }, headers) => {
     const at = now();
     const quotas: [Quota, Bucket][] = [];
     if (perMinute.key > 0) quotas.push([ofKeys, ofKeys.bucket(keyId, at)]);
-    if (perMinute.workspace > 0 && callId === undefined)
-      quotas.push([ofWorkspaces, ofWorkspaces.bucket(workspaceId, at)]);
-    if (quotas.length === 0) return;
+    const shared = perMinute.workspace > 0 && callId === undefined ? ofWorkspaces.bucket(workspaceId, at) : undefined;
+    if (shared) quotas.push([ofWorkspaces, shared]);
+    if (quotas.length === 0) return 0;
     const wait = Math.max(...quotas.map(([quota, bucket]) => quota.waitOf(bucket)));
     if (wait === 0) for (const [, bucket] of quotas) bucket.tokens -= 1;
     headers['RateLimit'] = quotas.map(([quota, bucket]) => quota.left(bucket)).join(', ');
     headers['RateLimit-Policy'] = quotas.map(([quota]) => quota.policy).join(', ');
-    if (wait === 0) return;
+    const isBeside = isBesideOthers(workspaceId);
+    if (wait === 0) return shared && isBeside ? ofWorkspaces.pace(shared, at) : 0;
     const [limited] = quotas.find(([quota, bucket]) => quota.waitOf(bucket) === wait)!;
     const whose = limited === ofKeys ? 'this key' : 'all keys of this workspace together';
     throw new ServiceError(
@@ -48,6 +61,17 @@ export function createRateLimit(
       `Too many requests with ${whose}. Try again in ${wait} second${wait === 1 ? '' : 's'}.`,
       { headers: { 'Retry-After': String(wait) } },
     );
+  };
+}
+
+/** Notes who asks, and answers whether another workspace has asked within the last second. */
+function besideOthers(now: () => number): (workspaceId: string) => boolean {
+  let last = { workspaceId: '', at: Number.NEGATIVE_INFINITY };
+  let before = last;
+  return (workspaceId) => {
+    if (last.workspaceId !== workspaceId) before = last;
+    last = { workspaceId, at: now() };
+    return last.at - before.at < BESIDE_MS;
   };
 }
 
@@ -70,7 +94,7 @@ class Quota {
   /** As it is at a time. */
   bucket(id: string, at: number): Bucket {
     if (this.#buckets.size > this.#sweepAt) this.#sweep(at);
-    const bucket = this.#buckets.get(id) ?? { tokens: this.#perMinute, at };
+    const bucket = this.#buckets.get(id) ?? { tokens: this.#perMinute, at, nextAt: 0 };
     this.#buckets.set(id, bucket);
     bucket.tokens = this.#filled(bucket, at);
     bucket.at = at;
@@ -80,6 +104,13 @@ class Quota {
   /** Seconds until the next request can pass. */
   waitOf({ tokens }: Bucket): number {
     return tokens < 1 ? Math.ceil((1 - tokens) / this.#perMs / 1000) : 0;
+  }
+
+  /** Has requests go one by one that come after the first of many. @returns how many milliseconds this one is to wait */
+  pace(bucket: Bucket, at: number): number {
+    const apartMs = 1 / this.#perMs / FASTER;
+    bucket.nextAt = Math.min(Math.max(bucket.nextAt, at - AT_ONCE * apartMs) + apartMs, at + LONGEST_MS);
+    return Math.max(0, bucket.nextAt - at);
   }
 
   left({ tokens }: Bucket): string {

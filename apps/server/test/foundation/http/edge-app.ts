@@ -25,7 +25,7 @@ export async function startEdge(
     authenticate: (key) => (key === KEY ? principal : undefined),
     openStream: () => undefined,
     corsOrigins: [],
-    rateLimit: () => undefined,
+    rateLimit: () => 0,
     streams: createOpenStreams(metrics.registry),
     metrics,
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),

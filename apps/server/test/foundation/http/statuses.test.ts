@@ -22,6 +22,7 @@ beforeAll(async () => {
     },
     rateLimit: () => {
       if (next.empty) throw new ServiceError('rate_limited', 'Wait.', { headers: { 'Retry-After': '1' } });
+      return 0;
     },
     onAnswer: noteStatus,
   });
