@@ -1,6 +1,6 @@
 export { type AudioCodec, type AudioFormat, type AudioStream, isUnspecified } from './audio-stream.ts';
 export { alawToUlaw, BYTES_PER_MS, FRAME, pcmToUlaw, SAMPLE_RATE, ULAW_SILENCE, ulawPcm, ulawToAlaw } from './g711.ts';
-export { isAudible } from './level.ts';
+export { isAudible, levelOf } from './level.ts';
 export type { CallOptions, MediaEvent, MediaStats } from './media-events.ts';
 export type { OpenCallOptions } from './media-plane.ts';
 export {
@@ -11,6 +11,7 @@ export {
   NoMediaRoomError,
 } from './media-plane.ts';
 export { MediaFault, MediaLostError } from './media-thread.ts';
+export { PcmToUlaw, UlawToPcm } from './pcm.ts';
 export { Playout } from './playout.ts';
 export { readUlawWav } from './read-wav.ts';
 export { Resampler } from './resample.ts';
@@ -19,3 +20,4 @@ export { type PortShares, RtpPorts } from './rtp-ports.ts';
 export { type ServeMediaOptions, serveMedia } from './serve-media.ts';
 export { isDigit } from './telephone-event.ts';
 export type { EndOf, OpenVoices, Speech, Voice, Voices } from './voice.ts';
+export { Words } from './words.ts';

@@ -1,10 +1,9 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { type AudioStream, FRAME, pcmToUlaw, Resampler, readRtp, ulawPcm, writeRtpHeader } from '@trunkline/media';
+import { type AudioStream, FRAME, PcmToUlaw, readRtp, UlawToPcm, writeRtpHeader } from '@trunkline/media';
 
 const PCMU = 0;
 const HEADER = 12;
-const TELEPHONE = 8000;
 /** What a browser sends and gets, in Hz: PCM of 16 bits, little-endian. */
 const BROWSER = 16_000;
 
@@ -13,8 +12,8 @@ export class TalkLine {
   readonly #socket: Socket;
   readonly #address: string;
   readonly #port: number;
-  readonly #toTelephone = new Resampler(BROWSER, TELEPHONE);
-  readonly #toBrowser = new Resampler(TELEPHONE, BROWSER);
+  readonly #toTelephone = new PcmToUlaw(BROWSER);
+  readonly #toBrowser = new UlawToPcm(BROWSER);
   readonly #ssrc = Math.floor(performance.now() * 1000) >>> 0;
   #sequence = 0;
   /** Samples that make no whole frame yet, µ-law. */
@@ -27,7 +26,7 @@ export class TalkLine {
     this.#port = port;
     socket.on('message', (datagram) => {
       const packet = readRtp(datagram);
-      if (packet?.payloadType === PCMU) heard(this.#forBrowser(packet.payload));
+      if (packet?.payloadType === PCMU) heard(this.#toBrowser.push(packet.payload));
     });
     // Its call ends by itself if nothing comes any more.
     socket.on('error', () => {});
@@ -58,17 +57,10 @@ export class TalkLine {
     };
   }
 
-  #forBrowser(ulaw: Buffer): Buffer {
-    const samples = this.#toBrowser.push(Float32Array.from(ulaw, (each) => ulawPcm[each]!));
-    return toPcm(samples);
-  }
-
   /** Says what a browser has sent: PCM of any length. */
   say(pcm: Buffer): void {
     if (this.#isClosed) return;
-    const samples = Float32Array.from({ length: pcm.length >> 1 }, (_, at) => pcm.readInt16LE(2 * at));
-    const ulaw = Buffer.from(Uint8Array.from(this.#toTelephone.push(samples), (each) => pcmToUlaw(clamped(each))));
-    this.#rest = Buffer.concat([this.#rest, ulaw]);
+    this.#rest = Buffer.concat([this.#rest, this.#toTelephone.push(pcm)]);
     while (this.#rest.length >= FRAME) {
       this.#send(this.#rest.subarray(0, FRAME));
       this.#rest = this.#rest.subarray(FRAME);
@@ -88,12 +80,4 @@ export class TalkLine {
     this.#isClosed = true;
     this.#socket.close();
   }
-}
-
-const clamped = (sample: number) => Math.max(-32_768, Math.min(32_767, Math.round(sample)));
-
-function toPcm(samples: Float32Array): Buffer {
-  const pcm = Buffer.allocUnsafe(2 * samples.length);
-  for (const [at, sample] of samples.entries()) pcm.writeInt16LE(clamped(sample), 2 * at);
-  return pcm;
 }
