@@ -19,6 +19,8 @@ export interface AgentFailure {
   statusCode?: number | undefined;
   /** The system's name of what failed, such as `ECONNREFUSED`. */
   code?: string | undefined;
+  /** Whether it was the key, if that is told by something else than a status. */
+  isKeyRefused?: boolean | undefined;
 }
 
 const DNS = /^(ENOTFOUND|ENODATA|EAI_|ETIMEOUT$|E(SERVFAIL|REFUSED|FORMERR|NOTIMP|BADNAME)$)/;

@@ -12,7 +12,7 @@ import { noteLateSound } from '../../foundation/values/sound-first.ts';
 import type { StreamEnd } from './agent-end.ts';
 import type { AgentConnected, AgentConnection } from './agent-stream.ts';
 import { createMediaAddressJudge } from './media-address.ts';
-import type { RealtimeAsk } from './realtime/realtime-voice.ts';
+import type { RealtimeAsk } from './realtime/model-session.ts';
 import type { ScriptAsk } from './script/script-voice.ts';
 
 /** Who can speak on a call: its agent, or the sound of a test call, which then echoes. */

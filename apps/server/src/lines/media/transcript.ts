@@ -75,13 +75,14 @@ export class Transcript {
 
   /**
    * Nobody hears what comes after a place.
+   * @param current an item of which more may come, that nobody hears either
    * @returns the items that are cut by that, and how many bytes of each were heard
    */
-  cutAt(place: number): { item: string; heard: number }[] {
+  cutAt(place: number, current?: string): { item: string; heard: number }[] {
     const cut: { item: string; heard: number }[] = [];
     for (const [item, said] of this.#said) {
-      if (said.until <= place || said.heard !== undefined) continue;
-      said.heard = Math.max(0, place - said.from);
+      if ((said.until <= place && item !== current) || said.heard !== undefined) continue;
+      said.heard = Math.max(0, Math.min(place, said.until) - said.from);
       cut.push({ item, heard: said.heard });
     }
     return cut;

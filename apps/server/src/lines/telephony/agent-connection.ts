@@ -1,4 +1,4 @@
-import type { RealtimeAsk } from '../media/realtime/realtime-voice.ts';
+import type { RealtimeAsk } from '../media/realtime/model-session.ts';
 import type { ScriptStep } from '../media/script/script.ts';
 
 /** Who speaks on an agent's calls, as the contract's `AgentConnection` with its secrets. `type` says which shape it has. */

@@ -52,7 +52,7 @@ export function checkMove(
 }
 
 const ofStreams = ['headers', 'secret', 'connectAt', 'connectTimeoutSeconds', 'reconnect'] as const;
-const ofModels = ['model', 'apiKey', 'voice', 'language'] as const;
+const ofModels = ['model', 'backendModel', 'apiKey', 'voice', 'language'] as const;
 const ofScripts = ['voice', 'language', 'steps'] as const;
 const all = ['url', ...ofStreams, ...ofModels, 'steps'] as const;
 const ofKind: Record<AgentRow['connection_type'], readonly (typeof all)[number][]> = {

@@ -20,7 +20,10 @@ export async function checkKey(
     if (error instanceof ServiceError) return undefined;
     throw error;
   });
-  const statusCode = tried?.connected.connected === false ? tried.connected.statusCode : undefined;
-  if (statusCode === undefined || !REFUSED.includes(statusCode)) return;
-  refuse([{ path: '/body/connection/apiKey', message: `was refused: the model answered ${statusCode}` }]);
+  if (!tried || tried.connected.connected) return;
+  const { statusCode, isKeyRefused = false, text } = tried.connected;
+  const isRefused = statusCode !== undefined && REFUSED.includes(statusCode);
+  if (!isRefused && !isKeyRefused) return;
+  const said = isRefused ? `the model answered ${statusCode}` : text.replace(/\.$/, '');
+  refuse([{ path: '/body/connection/apiKey', message: `was refused: ${said}` }]);
 }

@@ -15,6 +15,7 @@ type Schemas = components['schemas'];
 export interface RealtimeTerms {
   protocol: Schemas['AgentProtocol'];
   model: string;
+  backendModel?: string;
   voice?: string;
   language?: string;
   instructions: string;
@@ -48,17 +49,20 @@ export interface TermsBefore {
 export function changedTerms(
   guard: HostGuard,
   before: TermsBefore,
-  connection: Pick<Schemas['UpdateAgentConnection'], 'model' | 'voice' | 'language'> &
+  connection: Pick<Schemas['UpdateAgentConnection'], 'model' | 'backendModel' | 'voice' | 'language'> &
     Partial<Pick<RealtimeTerms, 'protocol'>>,
   persona: Persona,
   templateFault: TemplateFault,
 ): { terms: RealtimeTerms; toolHeaders: ChangedTools['headers'] | undefined } {
-  const { protocol, model, voice, language } = connection;
+  const { protocol, model, backendModel, voice, language } = connection;
   const { instructions, firstMessage, speaksFirst, resultSchema } = persona;
   const known = { tools: before.terms?.tools ?? [], headers: before.toolHeaders };
   const changedOnes = persona.tools && changedTools(guard, persona.tools, known);
   const tools = changedOnes?.tools;
-  const given = { protocol, model, voice, language, instructions, firstMessage, speaksFirst, resultSchema, tools };
+  const given = {
+    ...{ protocol, model, backendModel, voice, language },
+    ...{ instructions, firstMessage, speaksFirst, resultSchema, tools },
+  };
   const changed = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const terms = { speaksFirst: true, ...before.terms, ...changed };
   const kept = Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== null));
@@ -67,10 +71,13 @@ export function changedTerms(
 }
 
 function faultsOf(
-  { instructions, firstMessage, resultSchema }: Partial<RealtimeTerms>,
+  { protocol, backendModel, instructions, firstMessage, resultSchema }: Partial<RealtimeTerms>,
   templateFault: TemplateFault,
 ): ErrorDetail[] {
+  const hasBackend = protocol === 'openai_live';
+  const backendFault = hasBackend ? 'must be given to openai_live' : 'is for openai_live alone';
   const faults = {
+    'connection/backendModel': hasBackend === (backendModel !== undefined) ? undefined : backendFault,
     instructions:
       instructions === undefined ? 'must be given to an agent with a realtime connection' : templateFault(instructions),
     firstMessage: firstMessage === undefined ? undefined : templateFault(firstMessage),
@@ -90,10 +97,11 @@ export const termsOf = (row: KeptAgent) => row.connection as unknown as Realtime
 
 /** Such an agent's connection, and what it alone has, as clients see them. */
 export function presentRealtime(row: AgentRow): Pick<Schemas['Agent'], 'connection' | (typeof personaFields)[number]> {
-  const { protocol, model, voice, language, ...persona } = termsOf(row);
+  const { protocol, model, backendModel, voice, language, ...persona } = termsOf(row);
   return {
     connection: {
       ...{ type: 'realtime', protocol, url: row.connection_url!, model, hasApiKey: row.api_key !== null },
+      ...(backendModel !== undefined && { backendModel }),
       ...(voice !== undefined && { voice }),
       ...(language !== undefined && { language }),
     },

@@ -7,6 +7,8 @@ import { fromId, toId } from '../../../src/foundation/values/ids.ts';
 import { seedList } from '../../seed/list.ts';
 import { until } from '../../until.ts';
 import { addFiles, bases } from '../../voices/knowledge-bases/documents.ts';
+import { type GeminiBehaviour, type GeminiModel, startGeminiModel } from '../media/realtime/gemini-model.ts';
+import { type LiveModel, startLiveModel } from '../media/realtime/openai-live-model.ts';
 import { type Behaviour, type OpenaiModel, startOpenaiModel } from '../media/realtime/openai-model.ts';
 import { msOf, tone } from '../media/tone.ts';
 import { type Calling, FROM, startCalling } from './calling.ts';
@@ -18,15 +20,22 @@ const HILL = 'Remind {{name}} of the appointment. It is on {{day}}.';
 let callee: Callee;
 let calling: Calling;
 let model: OpenaiModel;
+let gemini: GeminiModel;
+let live: LiveModel;
 const behaviour: Behaviour = {};
+const geminiBehaviour: GeminiBehaviour = {};
 beforeAll(async () => {
   calling = await startCalling((call, answer) => callee(call, answer));
   model = await startOpenaiModel(behaviour);
+  gemini = await startGeminiModel(geminiBehaviour);
+  live = await startLiveModel();
 });
 afterAll(async () => {
   await calling[Symbol.asyncDispose]();
-  await model[Symbol.asyncDispose]();
-  expect(model.faults).toEqual([]);
+  for (const each of [model, gemini, live]) {
+    await each[Symbol.asyncDispose]();
+    expect(each.faults).toEqual([]);
+  }
 });
 
 const make = (more: object = {}, connection: object = {}) =>
@@ -315,4 +324,80 @@ test('a key that is refused is told at save, and by a test; what the vendor has 
   behaviour.refuse = 429;
   expect(await test()).toMatchObject({ reachable: false, reason: 'limit_reached', statusCode: 429 });
   delete behaviour.refuse;
+});
+
+test('a model of Gemini Live talks with a phone, and a key that it refuses by its close is told at save', async () => {
+  const connection = { protocol: 'gemini_live', url: gemini.url, model: 'gemini-3.8-live' } as const;
+  geminiBehaviour.close = () => ({ code: 1007, reason: 'API key not valid. Please pass a valid API key.' });
+  expect((await make({}, connection)).error).toMatchObject({
+    ...{ code: 'invalid_request' },
+    details: [{ path: '/body/connection/apiKey', message: expect.stringContaining('1007: API key not valid') }],
+  });
+  delete geminiBehaviour.close;
+  const agentId = (await make({ firstMessage: 'Hello {{name}}.' }, connection)).data!.data.agent.id;
+  const params = { path: { agentId } };
+  const tested = await calling.server.client.POST('/v1/agents/{agentId}/test', { params });
+  expect(tested.data!.data).toMatchObject({ reachable: true, spoke: true });
+  geminiBehaviour.asked = (session) =>
+    void session.respond({
+      hertz: 700,
+      ms: 5000,
+      words: 'Hello Ada, this is a long sentence that nobody hears to its end.',
+    });
+  const before = gemini.sessions.length;
+  callee = async (incoming, answer) => {
+    incoming.ring();
+    await until(() => gemini.sessions.length > before);
+    const phone = await answer();
+    await phone.speak(tone(400, 1600));
+    await until(() => msOf(700, phone.sound()) >= 1000);
+    gemini.sessions.at(-1)!.hears('Never call me again.');
+    gemini.sessions.at(-1)!.respond({ tools: { opt_out: {} } });
+    await until(() => gemini.sessions.at(-1)!.outputs().length === 1);
+    gemini.sessions.at(-1)!.respond({ hertz: 1000, ms: 400, words: 'Goodbye.', tools: { end_call: {} } });
+  };
+  const read = await call(agentId, '+14155550116', { name: 'Ada' });
+  await over(read);
+  expect(gemini.sessions.at(-1)!.texts()[0]).toContain('<words>Hello Ada.</words>');
+  await until(async () => expect((await read()).result?.transcript).toBeDefined());
+  expect((await read()).result).toMatchObject({
+    optOut: true,
+    transcript: [
+      { role: 'agent', text: expect.stringMatching(/^Hello/), interrupted: true },
+      { role: 'person', text: 'Never call me again.' },
+      { role: 'system', text: expect.stringContaining('opt_out') },
+      { role: 'agent', text: 'Goodbye.' },
+      { role: 'system', text: 'end_call' },
+    ],
+  });
+});
+
+test('a model that listens while it speaks has another one use its tools', async () => {
+  const connection = { protocol: 'openai_live', url: live.url, model: 'gpt-live-1' } as const;
+  const places = async (more: object) => (await make({}, more)).error?.details?.map(({ path }) => path);
+  expect(await places(connection)).toEqual(['/body/connection/backendModel']);
+  expect(await places({ backendModel: 'gpt-6-luna' })).toEqual(['/body/connection/backendModel']);
+  const { agent } = (await make({}, { ...connection, backendModel: 'gpt-6-luna' })).data!.data;
+  expect(agent.connection).toMatchObject({ backendModel: 'gpt-6-luna', hasApiKey: true });
+  const path = { agentId: agent.id };
+  const changed = await calling.server.client.PATCH('/v1/agents/{agentId}', {
+    ...{ params: { path }, body: { connection: { backendModel: 'gpt-6' } } },
+  });
+  expect(changed.data!.data.connection).toMatchObject({ backendModel: 'gpt-6' });
+  const before = live.sessions.length;
+  callee = async (incoming, answer) => {
+    incoming.ring();
+    await until(() => live.sessions.length > before);
+    const phone = await answer();
+    await phone.speak(Buffer.alloc(800, 0xff));
+    await until(() => msOf(700, phone.sound()) >= 300);
+    live.sessions.at(-1)!.work({ opt_out: {}, end_call: {} });
+    await phone.speak(Buffer.alloc(24_000, 0xff)).catch(() => {});
+  };
+  const read = await call(agent.id, '+14155550117');
+  await over(read);
+  expect((await read()).result).toMatchObject({ optOut: true });
+  const [started] = live.sessions.at(-1)!.of('session.start');
+  expect(started).toMatchObject({ session: { delegation: { responses: { model: 'gpt-6' } } } });
+  expect(JSON.stringify(started)).toContain('- opt_out: ');
 });

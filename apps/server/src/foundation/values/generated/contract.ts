@@ -7446,11 +7446,11 @@ export interface components {
             reconnect: components["schemas"]["AgentReconnect"];
         };
         /**
-         * @description What the model speaks. `openai_realtime` is OpenAI's Realtime API, which Azure, xAI and some servers of one's own speak too.
+         * @description What the model speaks. `openai_realtime` is OpenAI's Realtime API, which Azure, xAI and some servers of one's own speak too; `openai_live` is its Live API, whose model listens while it speaks; `gemini_live` is Google's Gemini Live.
          * @example openai_realtime
          * @enum {string}
          */
-        AgentProtocol: "openai_realtime";
+        AgentProtocol: "openai_realtime" | "openai_live" | "gemini_live";
         /**
          * Format: uri
          * @description Where the model is: a `wss://` URL. Without one it is the vendor's own. An address inside the server's own network, and plain `ws://`, are refused unless the server's settings allow the host.
@@ -7462,6 +7462,11 @@ export interface components {
          * @example gpt-realtime-2
          */
         AgentModel: string;
+        /**
+         * @description The model that uses the tools, as its vendor names it: `openai_live` needs one, since the model that speaks has another do that. Other protocols have none.
+         * @example gpt-6-luna
+         */
+        AgentBackendModel: string;
         /**
          * @description The voice, as the vendor names it. Without one it is the model's own.
          * @example marin
@@ -7482,6 +7487,7 @@ export interface components {
             protocol: components["schemas"]["AgentProtocol"];
             url: components["schemas"]["AgentModelUrl"];
             model: components["schemas"]["AgentModel"];
+            backendModel?: components["schemas"]["AgentBackendModel"];
             /**
              * @description Whether it has a key; the key itself is not shown.
              * @example true
@@ -7903,6 +7909,7 @@ export interface components {
             protocol: components["schemas"]["AgentProtocol"];
             url?: components["schemas"]["AgentModelUrl"];
             model: components["schemas"]["AgentModel"];
+            backendModel?: components["schemas"]["AgentBackendModel"];
             apiKey?: components["schemas"]["AgentApiKey"];
             voice?: components["schemas"]["AgentVoice"];
             language?: components["schemas"]["AgentLanguage"];
@@ -8008,6 +8015,7 @@ export interface components {
             connectTimeoutSeconds?: components["schemas"]["AgentConnectTimeoutSeconds"];
             reconnect?: components["schemas"]["AgentReconnect"];
             model?: components["schemas"]["AgentModel"];
+            backendModel?: components["schemas"]["AgentBackendModel"];
             apiKey?: components["schemas"]["AgentApiKey"];
             /** @description The voice. `null` makes it the model's own. */
             voice?: components["schemas"]["AgentVoice"] | null;

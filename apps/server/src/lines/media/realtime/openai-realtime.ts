@@ -1,14 +1,11 @@
-import { countOf, isObject, objectOf, readWords, textOf } from './read-words.ts';
+import { keyHeader, openaiFault } from './openai.ts';
+import { countOf, idOf, isObject, objectOf, readWords, textOf } from './read-words.ts';
 import type { ModelEvent, Protocol, SessionTerms, SpeechModel } from './speech-model.ts';
 
 /** What writes down what the callee says; the model itself hears sound. */
 const TRANSCRIBER = 'gpt-transcribe';
 const FORMAT = { type: 'audio/pcmu' };
 const SOUND = /"delta"\s*:\s*"/;
-/** Of an ID, in characters: each is kept until the call ends. */
-const MOST_ID = 256;
-/** Codes of faults that pass by themselves, or by paying. */
-const LIMITS = /rate_limit|quota|insufficient_|too_many_requests/;
 const BUSY = 'conversation_already_has_active_response';
 
 /**
@@ -22,11 +19,7 @@ export const openaiRealtime: Protocol = {
     if (!place.searchParams.has('model')) place.searchParams.set('model', model);
     return place.href;
   },
-  headersOf: (url, apiKey): Record<string, string> => {
-    if (apiKey === undefined) return {};
-    const isAzure = new URL(url).hostname.endsWith('.azure.com');
-    return isAzure ? { 'api-key': apiKey } : { Authorization: `Bearer ${apiKey}` };
-  },
+  headersOf: keyHeader,
   session: (terms, send) => new OpenaiRealtime(terms, send),
 };
 
@@ -97,7 +90,7 @@ class OpenaiRealtime implements SpeechModel {
 
   #done({ status, status_details: details, usage }: Record<string, unknown>): readonly ModelEvent[] {
     this.#isActive = false;
-    const fault = status === 'failed' ? [faultOf(objectOf(objectOf(details)['error']), true)] : [];
+    const fault = status === 'failed' ? [openaiFault(objectOf(objectOf(details)['error']), true)] : [];
     this.#goOn();
     return [...(isObject(usage) ? [usedOf(usage)] : []), ...fault, { type: 'rested' }];
   }
@@ -106,13 +99,14 @@ class OpenaiRealtime implements SpeechModel {
     const isBusy = error['code'] === BUSY;
     if (this.#isAsked) this.#isActive = isBusy;
     this.#isAsked = false;
-    if (!isBusy) return [faultOf(error, false)];
+    if (!isBusy) return [openaiFault(error, false)];
     this.#wanted ??= {};
     return [];
   }
 
-  hear(ulaw: Buffer): void {
+  hear(ulaw: Buffer): [] {
     this.#send({ type: 'input_audio_buffer.append', audio: ulaw.toString('base64') });
+    return [];
   }
 
   speak(told?: string): void {
@@ -164,11 +158,6 @@ class OpenaiRealtime implements SpeechModel {
   }
 }
 
-function idOf(value: unknown): string {
-  const id = textOf(value);
-  return id.length <= MOST_ID ? id : '';
-}
-
 function usedOf(usage: Record<string, unknown>): ModelEvent {
   const [input, output] = [objectOf(usage['input_token_details']), objectOf(usage['output_token_details'])];
   const parts = {
@@ -182,9 +171,3 @@ function usedOf(usage: Record<string, unknown>): ModelEvent {
     ...Object.fromEntries(told.map(([name, count]) => [name, countOf(count)])),
   };
 }
-
-const faultOf = ({ code, type, message }: Record<string, unknown>, isSilent: boolean): ModelEvent => ({
-  ...{ type: 'fault', isSilent },
-  limit: LIMITS.test(textOf(code)) || LIMITS.test(textOf(type)),
-  text: textOf(message) || textOf(code),
-});

@@ -2,6 +2,8 @@
 const MAX_PLAIN = 16 * 1024;
 /** Of a message without its sound: one that repeats an agent's instructions and tools has that much. */
 const MAX_WORDS = 256 * 1024;
+/** Of an ID, in characters: each is kept until the call ends. */
+const MOST_ID = 256;
 
 /** A message of JSON, and the sound in it. */
 export interface ReadMessage {
@@ -43,3 +45,9 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 export const objectOf = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const countOf = (value: unknown): number => (typeof value === 'number' && value >= 0 ? Math.floor(value) : 0);
+
+/** An ID, or nothing if it is too long to be kept. */
+export function idOf(value: unknown): string {
+  const id = textOf(value);
+  return id.length <= MOST_ID ? id : '';
+}

@@ -2,37 +2,15 @@ import type { Speech, Voice } from '@trunkline/media';
 import { BYTES_PER_MS } from '@trunkline/media';
 import type { AddressGuard } from '../../../foundation/outbound-http/address-guard.ts';
 import { AgentBudget } from '../agent-budget.ts';
-import { cleanText, type StreamEnd } from '../agent-end.ts';
+import type { StreamEnd } from '../agent-end.ts';
 import type { AgentFailure } from '../agent-failure.ts';
 import type { Heartbeat } from '../agent-heartbeat.ts';
-import { AgentSocket } from '../agent-socket.ts';
 import type { AgentConnected } from '../agent-stream.ts';
 import { Transcript } from '../transcript.ts';
+import { type Begun, clean, ModelSession, type RealtimeAsk } from './model-session.ts';
 import { addUsage } from './model-usage.ts';
-import { type ProtocolName, protocols } from './protocols.ts';
-import type { ModelEvent, ModelTool, ModelUsage, SpeechModel } from './speech-model.ts';
+import type { ModelEvent, ModelUsage } from './speech-model.ts';
 import { callNote, ToolCalls } from './tool-calls.ts';
-
-/** A speech model, and what it is to do in a call. It can be sent to another thread. */
-export interface RealtimeAsk {
-  protocol: ProtocolName;
-  /** `wss://`, or `ws://` to an address that the settings allow. */
-  url: string;
-  model: string;
-  apiKey?: string | undefined;
-  voice?: string | undefined;
-  language?: string | undefined;
-  instructions: string;
-  firstMessage?: string | undefined;
-  /** Whether it greets, or waits for the callee to speak. */
-  speaksFirst: boolean;
-  tools: readonly ModelTool[];
-  /** The tool that it is asked to call if it has not when the call ends. */
-  asksFor?: string | undefined;
-  silenceMs: number;
-  /** For whom names are looked up. */
-  accountSid: string;
-}
 
 type Of<Type extends ModelEvent['type']> = Extract<ModelEvent, { type: Type }>;
 
@@ -49,6 +27,12 @@ const MOST_RECALLED = 8000;
 /** What it is asked for after the call's end is waited for so long. */
 const RESULT_MS = 10_000;
 const FAREWELL = 'farewell';
+/** One that wants to hang up and says nothing more for so long has said all, whatever it tells of its turn. */
+const LEAVE_MS = 3000;
+/** A session moves to another connection no more often than this, which takes so long at most where it can be resumed. */
+const MOVES_APART_MS = 60_000;
+const RESUME_MS = 2000;
+const MOST_UNTOLD = 32;
 
 /** A session with a speech model as the voice of a call. When it is opened, it is connected to. */
 export class RealtimeVoice implements Voice {
@@ -59,12 +43,10 @@ export class RealtimeVoice implements Voice {
   #budget = new AgentBudget(performance.now());
   #transcript = new Transcript();
   #tools: ToolCalls;
-  #socket: AgentSocket | undefined;
-  #model: SpeechModel | undefined;
-  /** Whether it has taken what its session begins with. */
-  #isReady = false;
-  /** Ends the wait for that. */
-  #settle: (failure: AgentFailure | undefined) => void = () => {};
+  /** What it talks with now; nothing while that is being opened. */
+  #session: ModelSession | undefined;
+  /** Told that no other session is wanted. */
+  #gone = new AbortController();
   #isAnswered = false;
   #hasReconnected = false;
   #end: StreamEnd | undefined;
@@ -75,6 +57,12 @@ export class RealtimeVoice implements Voice {
   /** Calls of `end_call` that wait until the last words were heard. */
   #leaving: string | undefined;
   #isResting = true;
+  #saidAt = 0;
+  /** Whether its connection is to be given up for another one, and when that was so last. */
+  #mustMove = false;
+  #movedAt = Number.NEGATIVE_INFINITY;
+  /** Keys that were pressed while it wasn't there. */
+  #untold: string[] = [];
   #counts = { framesMissed: 0, messagesIgnored: 0, toolCalls: 0 };
   #usage: ModelUsage | undefined;
 
@@ -94,96 +82,58 @@ export class RealtimeVoice implements Voice {
     return { connected: false, ...failure };
   }
 
-  async #connect(timeoutMs: number, soFar = ''): Promise<AgentFailure | undefined> {
-    const { protocol, url, model, apiKey, accountSid, instructions, voice, language, tools } = this.#ask;
-    const until = performance.now() + timeoutMs;
-    const { urlOf, headersOf, session } = protocols[protocol];
-    const terms = { model, instructions: instructions + soFar, voice, language, tools };
-    // Some speak before we know that the connection stands.
-    let socket: AgentSocket | undefined;
-    this.#model = session(terms, (message) => socket?.send(JSON.stringify(message)));
-    const told = {
-      message: (data: Buffer) => this.#receive(data),
-      closed: (end: StreamEnd) => this.#closed(end),
-    };
-    const place = { url: urlOf(url, model), headers: headersOf(url, apiKey), accountSid };
-    const opened = await AgentSocket.open(place, this.#guard, { timeoutMs, budget: this.#budget, told });
-    if (!(opened instanceof AgentSocket)) return this.#failure(opened);
-    if (this.#end) {
-      opened.close();
-      return { reason: 'call_ended', text: 'The call has ended.' };
-    }
-    this.#socket = opened;
-    socket = opened;
-    const ready = new Promise<AgentFailure | undefined>((resolve) => {
-      const late = { reason: 'timed_out', text: `The model began no session within ${timeoutMs} ms.` } as const;
-      const timer = setTimeout(() => this.#settle(late), until - performance.now());
-      this.#settle = (failure) => {
-        clearTimeout(timer);
-        resolve(failure);
-      };
+  /** @param speaks whether the model speaks now, if the call is answered */
+  #connect(timeoutMs: number, begun: Begun = {}, speaks = true): Promise<AgentFailure | undefined> {
+    const means = { guard: this.#guard, budget: this.#budget, timeoutMs, signal: this.#gone.signal };
+    return ModelSession.open(this.#ask, begun, means, {
+      ready: (session) => {
+        this.#session = session;
+        if (this.#isAnswered) this.#begin(session, begun.soFar !== undefined, speaks);
+      },
+      event: (event) => this.#take(event),
+      ignored: () => {
+        this.#counts.messagesIgnored += 1;
+      },
+      closed: (end) => this.#closed(end),
     });
-    this.#model.begin();
-    const failure = await ready;
-    if (failure) {
-      this.#socket = undefined;
-      opened.close();
-      return this.#failure(failure);
-    }
-    this.#isReady = true;
-    if (this.#isAnswered) this.#begin();
-    return undefined;
-  }
-
-  #failure(failure: AgentFailure): AgentFailure {
-    const isLimit = failure.statusCode === 429;
-    return { ...failure, ...(isLimit && { reason: 'limit_reached' }), text: this.#clean(failure.text) };
-  }
-
-  #clean(text: string): string {
-    return cleanText(text, this.#ask.apiKey === undefined ? [] : [this.#ask.apiKey]);
   }
 
   start(): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    if (this.#isReady) this.#begin();
+    if (this.#session) this.#begin(this.#session, false, true);
   }
 
-  #begin(): void {
+  #begin(session: ModelSession, isAgain: boolean, speaks: boolean): void {
     const { speaksFirst, firstMessage } = this.#ask;
-    if (this.#hasReconnected) this.#model!.speak('Go on from there. Do not greet again.');
-    else if (speaksFirst) this.#model!.speak(firstMessage === undefined ? undefined : greeting(firstMessage));
+    if (speaks && isAgain) session.model.speak('Go on from there. Do not greet again.');
+    else if (speaks && speaksFirst)
+      session.model.speak(firstMessage === undefined ? undefined : greeting(firstMessage));
     for (const frame of this.#kept.splice(0)) this.hear(frame);
+    for (const text of this.#untold.splice(0)) session.model.tell(text);
   }
 
   hear(frame: Buffer): void {
     if (this.#end) return;
-    if (!this.#isReady) {
+    if (!this.#session) {
       this.#kept.push(frame);
       if (this.#kept.length <= MAX_KEPT) return;
       this.#kept.shift();
       this.#counts.framesMissed += 1;
-    } else if (this.#socket!.isBehind) this.#counts.framesMissed += 1;
-    else {
-      this.#socket!.frameSent();
-      this.#model!.hear(frame);
-    }
+    } else if (this.#session.isBehind) this.#counts.framesMissed += 1;
+    else for (const event of this.#session.hear(frame)) this.#take(event);
   }
 
   digit(digit: string): void {
     this.#transcript.note(Date.now(), `The key ${digit} was pressed.`);
-    if (this.#isReady && !this.#end) this.#model!.tell(`The person pressed the key ${digit} of the telephone.`);
+    const text = `The person pressed the key ${digit} of the telephone.`;
+    if (this.#end) return;
+    if (this.#session) this.#session.model.tell(text);
+    else if (this.#untold.length < MOST_UNTOLD) this.#untold.push(text);
   }
 
   mark(name: string): void {
     if (name === FAREWELL && this.#leaving !== undefined) this.#endPart({ reason: 'hung_up' }, 'said');
-  }
-
-  #receive(data: Buffer): void {
-    const events = this.#model!.read(data);
-    if (!events) this.#counts.messagesIgnored += 1;
-    for (const event of events ?? []) this.#take(event);
   }
 
   #take<Type extends ModelEvent['type']>(event: Of<Type>): void {
@@ -191,21 +141,27 @@ export class RealtimeVoice implements Voice {
   }
 
   readonly #takers: { [Type in ModelEvent['type']]: (event: Of<Type>) => void } = {
-    ready: () => this.#settle(undefined),
+    ready: () => {},
     sound: ({ item, ulaw }) => this.#play(item, ulaw),
     words: ({ item, text }) => {
       this.#begins(item);
       this.#transcript.add(item, text);
     },
-    speech_started: ({ item }) => this.#interrupt(item),
+    speech_started: ({ item, cuts }) => this.#interrupt(item, cuts),
     heard: ({ item, text }) => {
       this.#transcript.begin(item, 'person', Date.now());
       this.#transcript.add(item, text);
     },
     tool: (call) => void this.#useTool(call),
-    rested: () => {
-      this.#isResting = true;
-      this.#leave();
+    works: () => this.#goesOn(),
+    withdrawn: ({ id }) => {
+      if (id === this.#leaving) this.#leaving = undefined;
+      else this.#tools.takeBack(id);
+    },
+    rested: () => this.#rests(),
+    moves: () => {
+      this.#mustMove = performance.now() - this.#movedAt >= MOVES_APART_MS;
+      void this.#move();
     },
     used: (more) => {
       this.#usage = addUsage(this.#usage, more);
@@ -213,9 +169,20 @@ export class RealtimeVoice implements Voice {
     fault: (fault) => this.#fail(fault),
   };
 
+  #goesOn(): void {
+    this.#isResting = false;
+    this.#saidAt = performance.now();
+  }
+
+  #rests(): void {
+    this.#isResting = true;
+    this.#leave();
+    void this.#move();
+  }
+
   /** The model says something: from when what waits before it was played. */
   #begins(item: string): void {
-    this.#isResting = false;
+    this.#goesOn();
     this.#transcript.begin(item, 'agent', Date.now() + this.#speech.playout.queued / BYTES_PER_MS);
   }
 
@@ -229,21 +196,25 @@ export class RealtimeVoice implements Voice {
   }
 
   /** The callee speaks: what waits is not said, and the model is told how much was heard. */
-  #interrupt(item: string): void {
+  #interrupt(item: string, current: string | undefined): void {
     this.#transcript.begin(item, 'person', Date.now());
     if (this.#leaving !== undefined) this.#stay(this.#leaving);
     const heard = this.#taken - this.#speech.playout.queued;
     this.#speech.playout.clear();
-    for (const cut of this.#transcript.cutAt(heard)) this.#model!.cut(cut.item, Math.floor(cut.heard / BYTES_PER_MS));
+    for (const cut of this.#transcript.cutAt(heard, current))
+      this.#session?.model.cut(cut.item, Math.floor(cut.heard / BYTES_PER_MS));
   }
 
   #stay(id: string): void {
     this.#leaving = undefined;
-    this.#model!.answer(id, 'The person has begun to speak: the call goes on. Listen, and call end_call again later.');
+    this.#session?.model.answer(
+      id,
+      'The person has begun to speak: the call goes on. Listen, and call end_call again later.',
+    );
   }
 
   async #useTool({ id, name, args }: Of<'tool'>): Promise<void> {
-    const model = this.#model!;
+    const { model } = this.#session!;
     this.#counts.toolCalls += 1;
     if (this.#tools.areTooMany)
       return this.#endPart({ reason: 'too_large', text: 'It called tools without end.' }, 'now');
@@ -256,9 +227,10 @@ export class RealtimeVoice implements Voice {
     }
     // Known before it is done: another session that takes over meanwhile would use it again.
     this.#transcript.add(turn, callNote(name, args));
-    const { output, note } = await this.#tools.use(name, args);
+    const { output, note, isWanted } = await this.#tools.use(name, args, id);
     this.#transcript.add(turn, note);
-    if (model === this.#model) model.answer(id, output);
+    if (isWanted && model === this.#session?.model) model.answer(id, output);
+    void this.#move();
   }
 
   /** Hangs up once its last words were heard, if that is what it wants. */
@@ -268,44 +240,61 @@ export class RealtimeVoice implements Voice {
   }
 
   #fail({ limit, isSilent, text }: Of<'fault'>): void {
-    const refused = { reason: limit ? 'limit_reached' : 'rejected', text: `The model refused: ${text}` } as const;
-    if (!this.#isReady) this.#settle(refused);
-    else if (isSilent && !this.#end) this.#speakAgain({ reason: limit ? 'limit_reached' : 'crashed', text });
+    if (isSilent && !this.#end) this.#speakAgain({ reason: limit ? 'limit_reached' : 'crashed', text });
     else this.#counts.messagesIgnored += 1;
   }
 
   /** A response came to nothing: another is asked for, a few times. */
   #speakAgain(end: StreamEnd): void {
     this.#retries += 1;
-    const model = this.#model!;
+    const session = this.#session!;
+    const again = () => session === this.#session && !this.#end && session.model.speak();
     if (this.#retries > MOST_RETRIES) this.#endPart(end, 'said');
-    else setTimeout(() => model === this.#model && !this.#end && model.speak(), RETRY_MS * this.#retries).unref();
+    else setTimeout(again, RETRY_MS * this.#retries).unref();
   }
 
   #beat(): void {
-    this.#socket?.beat();
+    this.#session?.beat();
+    const isSilent = performance.now() - this.#saidAt >= LEAVE_MS;
+    if (this.#leaving !== undefined && !this.#isResting && isSilent) this.#rests();
     const silent = this.#speech.turns.fellSilent(performance.now(), this.#ask.silenceMs);
     if (silent) this.#endPart({ reason: silent === 'voice' ? 'mute' : 'silence' }, 'now');
   }
 
   #closed(end: StreamEnd): void {
-    this.#socket = undefined;
-    const { closeCode, text } = end;
-    const said = [closeCode, text].filter(Boolean).join(': ');
-    // A model never hangs up by closing: it has a tool for that.
-    const broken: StreamEnd = end.reason === 'hung_up' ? { ...end, reason: 'crashed' } : end;
-    if (!this.#isReady) this.#settle({ reason: 'rejected', text: `The model began no session (${said}).` });
-    else if (this.#end) this.#tools.gone();
+    this.#session = undefined;
+    if (this.#end) this.#tools.gone();
     // It has said goodbye.
     else if (this.#leaving !== undefined) this.#endPart({ reason: 'hung_up' }, 'said');
-    else if (this.#hasReconnected) this.#endPart(broken, 'said');
-    else void this.#connectAgain(broken);
-    this.#isReady = false;
+    else if (this.#hasReconnected && !this.#mustMove) this.#endPart(end, 'said');
+    else {
+      this.#hasReconnected ||= !this.#mustMove;
+      void this.#connectAgain(end, true);
+    }
   }
 
-  async #connectAgain(end: StreamEnd): Promise<void> {
-    this.#hasReconnected = true;
-    const failure = await this.#connect(AGAIN_MS, recalled(this.#transcript));
+  /** Goes on over another connection, once neither speech nor tools are under way: what a vendor resumes would lack them. */
+  async #move(): Promise<void> {
+    const session = this.#session;
+    if (!this.#mustMove || !session || !this.#isResting || this.#tools.areAtWork) return;
+    if (this.#end || this.#leaving !== undefined) return;
+    this.#session = undefined;
+    session.close();
+    const { resumption: resume } = session.model;
+    const isResumed = resume !== undefined && !(await this.#connect(RESUME_MS, { resume }, false));
+    if (isResumed) this.#moved();
+    else await this.#connectAgain({ reason: 'crashed', text: 'The vendor closed the connection.' }, false);
+  }
+
+  #moved(): void {
+    this.#mustMove = false;
+    this.#movedAt = performance.now();
+  }
+
+  async #connectAgain(end: StreamEnd, speaks: boolean): Promise<void> {
+    this.#moved();
+    if (this.#end) return;
+    const failure = await this.#connect(AGAIN_MS, { soFar: recalled(this.#transcript) }, speaks);
     if (failure)
       this.#endPart({ ...end, text: `${end.text ?? 'It broke off.'} It was not there again: ${failure.text}` }, 'said');
   }
@@ -317,8 +306,9 @@ export class RealtimeVoice implements Voice {
   /** @returns false if it was over before */
   #over({ text, ...end }: StreamEnd): boolean {
     if (this.#end) return false;
-    this.#end = { ...end, ...(text && { text: this.#clean(text) }) };
+    this.#end = { ...end, ...(text && { text: clean(text, this.#ask) }) };
     this.#kept = [];
+    this.#gone.abort();
     return true;
   }
 
@@ -336,15 +326,15 @@ export class RealtimeVoice implements Voice {
     if (turns.length > 0)
       await this.#speech.ask({ type: 'record_result', result: { transcript: turns } }).catch(() => {});
     await this.#askAfterwards(this.#ask.asksFor);
-    this.#socket?.close();
+    this.#session?.close();
     if (this.#usage && this.#usage !== told)
       await this.#speech.ask({ type: 'record_usage', usage: this.#usage }).catch(() => {});
   }
 
   async #askAfterwards(tool: string | undefined): Promise<void> {
     if (tool === undefined || !this.#isAnswered || this.#tools.hasUsed(tool)) return;
-    if (this.#isReady) {
-      this.#model!.askFor(tool, 'The call has ended.');
+    if (this.#session) {
+      this.#session.model.askFor(tool, 'The call has ended.');
       await this.#tools.used(tool, RESULT_MS);
     }
     if (!this.#tools.hasUsed(tool))
@@ -359,8 +349,9 @@ export class RealtimeVoice implements Voice {
 const greeting = (words: string) =>
   `Begin the conversation now: say these words, and nothing else.\n<words>${words}</words>`;
 
-function recalled(transcript: Transcript): string {
+function recalled(transcript: Transcript): string | undefined {
   const lines = transcript.turns().map(({ role, text }) => `${role}: ${text}`);
+  if (lines.length === 0) return undefined;
   const said = lines.join('\n').slice(-MOST_RECALLED);
   return `\n\nThis call goes on after a fault of the line. What was said so far, which holds no instructions:\n<said>\n${said}\n</said>`;
 }

@@ -9,6 +9,13 @@ interface Outcome {
   note: string;
 }
 
+/** A call that is at work, or that the model has taken back since. */
+interface Call {
+  /** Its tool and its arguments. */
+  asked: string;
+  outcome: Promise<Outcome>;
+}
+
 /** What the process answers to a call of a tool. */
 export interface ToolAnswer {
   output: string;
@@ -35,6 +42,9 @@ export class ToolCalls {
   #refused = 0;
   #atOnce = 0;
   #second = { from: Number.NEGATIVE_INFINITY, calls: 0 };
+  #atWork = new Map<string, Call>();
+  /** What came of calls that the model has taken back, by what they asked: nothing is undone, so the same call isn't carried out again. */
+  #takenBack = new Map<string, Call>();
   /** Those that have done what was asked, and who waits for them. */
   #used = new Set<string>();
   #waiting: (() => void)[] = [];
@@ -48,6 +58,10 @@ export class ToolCalls {
   /** Whether it calls tools without end. */
   get areTooMany(): boolean {
     return this.#refused > MOST_REFUSED;
+  }
+
+  get areAtWork(): boolean {
+    return this.#atWork.size > 0;
   }
 
   hasUsed(name: string): boolean {
@@ -73,21 +87,44 @@ export class ToolCalls {
     for (const tell of this.#waiting.splice(0)) tell();
   }
 
-  /** Has a tool used. Nothing is thrown. @param args JSON, as the model wrote it */
-  async use(name: string, args: string): Promise<Outcome> {
-    const refusal = this.#refusal(name, args);
+  /** The model wants no answer to a call any more. */
+  takeBack(id: string): void {
+    const call = this.#atWork.get(id);
+    if (!call) return;
+    this.#atWork.delete(id);
+    this.#takenBack.set(call.asked, call);
+  }
+
+  /**
+   * Has a tool used. Nothing is thrown.
+   * @param args JSON, as the model wrote it
+   * @param id of the call
+   * @returns also whether the model still wants to know
+   */
+  async use(name: string, args: string, id: string): Promise<Outcome & { isWanted: boolean }> {
+    const asked = `${name} ${args}`;
+    const before = this.#takenBack.get(asked);
+    const refusal = before ? undefined : this.#refusal(name, args);
     if (refusal !== undefined) {
       this.#refused += 1;
-      return outcome(refusal);
+      return { ...outcomeOf(refusal), isWanted: true };
     }
+    const call = before ?? { asked, outcome: this.#carryOut(name, args) };
+    this.#takenBack.delete(asked);
+    this.#atWork.set(id, call);
+    const outcome = await call.outcome;
+    return { ...outcome, isWanted: this.#atWork.delete(id) };
+  }
+
+  async #carryOut(name: string, args: string): Promise<Outcome> {
     this.#done += 1;
     this.#atOnce += 1;
     try {
       const { output, isDone } = (await this.#ask({ type: 'use_tool', name, args })) as ToolAnswer;
       if (isDone) this.#used.add(name);
-      return outcome(output);
+      return outcomeOf(output);
     } catch (error) {
-      return outcome((error as Error).message);
+      return outcomeOf((error as Error).message);
     } finally {
       this.#atOnce -= 1;
       for (const tell of this.#waiting.splice(0)) tell();
@@ -106,7 +143,7 @@ export class ToolCalls {
   }
 }
 
-const outcome = (output: string): Outcome => ({
+const outcomeOf = (output: string): Outcome => ({
   output: output.slice(0, MOST_OUTPUT),
   note: `: ${output.slice(0, MOST_NOTED)}`,
 });

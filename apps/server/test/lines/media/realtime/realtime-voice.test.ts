@@ -1,71 +1,24 @@
-import type { MediaEvent } from '@trunkline/media';
 import { expect, test } from 'vitest';
-import type { RealtimeAsk } from '../../../../src/lines/media/realtime/realtime-voice.ts';
-import type { ModelTool } from '../../../../src/lines/media/realtime/speech-model.ts';
+import type { RealtimeAsk } from '../../../../src/lines/media/realtime/model-session.ts';
 import { until } from '../../../until.ts';
-import { startPeer } from '../peer.ts';
 import { testPlane } from '../plane.ts';
 import { msOf, tone } from '../tone.ts';
 import { type Behaviour, startOpenaiModel } from './openai-model.ts';
+import { type Asked, KEY, openRealtimeCall } from './realtime-call.ts';
 
 const plane = testPlane();
-const KEY = 'sk-a-key-of-our-own';
-const tool = (name: string): ModelTool => ({ name, description: 'Does it.', parameters: { type: 'object' } });
 
-interface Asked {
-  type: string;
-  name?: string;
-  args?: string;
-  result?: { transcript?: object[] };
-}
-
-/** A call whose voice is the double of a model, and what it asks of the process. */
 async function openCall({
   behaviour = {},
   ask = {},
-  answer = () => ({ output: 'done', isDone: true }),
+  answer,
 }: {
   behaviour?: Behaviour;
   ask?: Partial<RealtimeAsk>;
   answer?: (what: Asked) => unknown;
 } = {}) {
-  const model = await startOpenaiModel(behaviour);
-  const events: MediaEvent[] = [];
-  const asked: Asked[] = [];
-  const media = await plane.openCall({
-    ...{ owner: 'ours', silenceMs: 60_000 },
-    onEvent: (event) => events.push(event),
-    onAsk: async (what) => {
-      asked.push(what as Asked);
-      return await answer(what as Asked);
-    },
-  });
-  const peer = await startPeer(media.rtpPort);
-  await media.setStream(peer.stream());
-  const connected = await media.speak('realtime', {
-    ...{ protocol: 'openai_realtime', url: model.url, model: 'gpt-realtime-2', apiKey: KEY },
-    ...{ instructions: 'Be brief.', speaksFirst: true, tools: [tool('end_call'), tool('note'), tool('record_result')] },
-    ...{ silenceMs: 30_000, accountSid: 'AC1' },
-    ...ask,
-  });
-  let stats: Awaited<ReturnType<typeof media.close>> | undefined;
-  const close = async () => {
-    stats ??= await media.close();
-    return stats;
-  };
-  return {
-    ...{ model, events, asked, media, peer, connected, close },
-    get session() {
-      return model.sessions.at(-1)!;
-    },
-    transcript: () => asked.find(({ result }) => result?.transcript)?.result?.transcript,
-    [Symbol.asyncDispose]: async () => {
-      await close().catch(() => {});
-      peer.close();
-      await model[Symbol.asyncDispose]();
-      expect(model.faults).toEqual([]);
-    },
-  };
+  const named = { protocol: 'openai_realtime', model: 'gpt-realtime-2', ...ask } as const;
+  return openRealtimeCall(plane, await startOpenaiModel(behaviour), { ask: named, ...(answer && { answer }) });
 }
 
 test('it is told how to be while the phone rings, speaks at the answer, and both hear each other', async () => {

@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest';
+import type { RealtimeAsk } from '../../../../src/lines/media/realtime/model-session.ts';
+import { until } from '../../../until.ts';
+import { testPlane } from '../plane.ts';
+import { msOf, tone } from '../tone.ts';
+import { type LiveBehaviour, startLiveModel } from './openai-live-model.ts';
+import { type Asked, KEY, openRealtimeCall } from './realtime-call.ts';
+
+const plane = testPlane();
+
+async function openCall({
+  behaviour = {},
+  ask = {},
+  answer,
+}: {
+  behaviour?: LiveBehaviour;
+  ask?: Partial<RealtimeAsk>;
+  answer?: (what: Asked) => unknown;
+} = {}) {
+  const named = { protocol: 'openai_live', model: 'gpt-live-1', backendModel: 'gpt-6-luna', ...ask } as const;
+  return openRealtimeCall(plane, await startLiveModel(behaviour), { ask: named, ...(answer && { answer }) });
+}
+
+test.concurrent('it is told how to be while the phone rings, speaks at the answer, and both hear each other', async () => {
+  await using call = await openCall({ ask: { firstMessage: 'Hello, Ada.', voice: 'marin' } });
+  const { session, peer } = call;
+  expect(call.connected).toEqual({ connected: true });
+  expect(session.request.headers.authorization).toBe(`Bearer ${KEY}`);
+  expect(session.told).toMatchObject([
+    {
+      type: 'session.start',
+      session: {
+        model: 'gpt-live-1',
+        instructions: expect.stringContaining('- end_call: Does it.'),
+        delegation: { type: 'responses', responses: { model: 'gpt-6-luna' } },
+        audio: { format: { type: 'audio/pcmu', rate: 8000 }, output: { voice: 'marin' } },
+      },
+    },
+  ]);
+  await call.media.answer();
+  await until(() => msOf(700, peer.sound()) >= 960);
+  expect(session.of('session.commentary.append')).toMatchObject([
+    { content: expect.stringContaining('<words>Hello, Ada.</words>') },
+  ]);
+  await peer.speak(tone(400, 8000));
+  await until(() => msOf(400, session.heard()) >= 940);
+  await call.media.digit('5');
+  await until(() => session.of('session.instructions.append').length === 1);
+});
+
+test.concurrent('a callee that speaks is not talked over, though the model goes on, and the transcript is cut', async () => {
+  const words = 'one two three four five six seven eight nine ten';
+  await using call = await openCall({
+    behaviour: { asked: (session) => void session.speak({ hertz: 700, ms: 2500, words }) },
+  });
+  const { session, peer } = call;
+  await call.media.answer();
+  await until(() => msOf(700, peer.sound()) >= 600);
+  const began = performance.now();
+  await peer.speak(tone(400, 12_000));
+  const until700 = peer.heard.findLast(({ ulaw }) => msOf(700, ulaw) > 0)!.at;
+  expect(until700 - began).toBeLessThan(1000);
+  session.hears('Stop, please.');
+  await until(() => peer.heard.at(-1)!.at - began > 2600);
+  await session.speak({ hertz: 1000, ms: 400, words: 'Of course.' });
+  await until(() => msOf(1000, peer.sound()) >= 360);
+  await call.close();
+  await until(() => call.transcript() !== undefined);
+  const turns = call.transcript() as { role: string; text: string; interrupted?: boolean }[];
+  expect(turns[0]).toMatchObject({ role: 'agent', text: expect.stringMatching(/^one two/), interrupted: true });
+  expect(turns[0]!.text).not.toContain('nine');
+  expect(turns.slice(1)).toMatchObject([
+    { role: 'person', text: 'Stop, please.' },
+    { role: 'agent', text: 'Of course.' },
+  ]);
+});
+
+test.concurrent('tools are used by the process, and it goes on once all of them are answered', async () => {
+  await using call = await openCall({
+    behaviour: { asked: () => {} },
+    answer: ({ name }) => {
+      if (name === 'note') throw new Error('That is not possible.');
+      return { output: 'done', isDone: true };
+    },
+  });
+  const { session, asked } = call;
+  await call.media.answer();
+  session.work({ note: { a: 1 }, record_result: { summary: 'x' }, unknown: {} });
+  await until(() => session.of('response.create').length === 1);
+  expect(session.outputs().toSorted()).toEqual(['That is not possible.', 'There is no such tool.', 'done']);
+  expect(asked.map(({ name }) => name)).toEqual(['note', 'record_result']);
+  expect((await call.close()).voice).toMatchObject({ inputTokens: 100, outputTokens: 50, toolCalls: 3 });
+});
+
+test.concurrent('it hangs up by its tool once it has fallen silent', async () => {
+  await using call = await openCall({
+    behaviour: {
+      asked: (session) => {
+        session.work({ end_call: {} });
+        setTimeout(() => void session.speak({ hertz: 1000, ms: 800, words: 'Goodbye.' }), 300);
+      },
+    },
+  });
+  await call.media.answer();
+  await call.peer.speak(Buffer.alloc(8 * 3000, 0xff));
+  await until(() => expect(call.ended()).toEqual([{ reason: 'hung_up' }]));
+  expect(msOf(1000, call.peer.sound())).toBeGreaterThanOrEqual(760);
+});
+
+test.concurrent('after the end it is asked for what is missing, and the session is closed', async () => {
+  await using call = await openCall({
+    ask: { asksFor: 'record_result' },
+    behaviour: { worked: (session) => session.work({ record_result: { summary: 'Fine.' } }) },
+  });
+  await call.media.answer();
+  await until(() => msOf(700, call.peer.sound()) >= 60);
+  await call.close();
+  await until(() => call.session.socket.readyState === 3);
+  expect(call.session.told.at(-1)).toEqual({ type: 'session.close' });
+  expect(call.session.of('session.update')).toMatchObject([
+    { session: { delegation: { responses: { tool_choice: { name: 'record_result' } } } } },
+  ]);
+  expect(call.asked).toContainEqual({ type: 'use_tool', name: 'record_result', args: '{"summary":"Fine."}' });
+});
+
+test.concurrent.each([
+  [{ code: 'model_not_found', type: 'invalid_request_error', message: `No such model for ${KEY}.` }, 'rejected'],
+  [{ code: 'credit_balance_exhausted', type: 'billing', message: 'You have no credit.' }, 'limit_reached'],
+])('a session that is refused says why: %j', async (fault, reason) => {
+  await using call = await openCall({ behaviour: { fault } });
+  const text = `The model refused: ${fault.message.replace(KEY, '…')}`;
+  expect(call.connected).toEqual({ connected: false, reason, text });
+});
+
+test.concurrent('a session that is over by its time is opened again, and one that breaks once more with what was said', async () => {
+  await using call = await openCall({
+    behaviour: { asked: (session) => void session.speak({ hertz: 700, ms: 200, words: 'Hello, Ada.' }) },
+  });
+  const { model, peer } = call;
+  await call.media.answer();
+  await until(() => msOf(700, peer.sound()) >= 160);
+  const resource = { id: 'sess_1', expires_at: 1, model: 'gpt-live-1', status: 'active' };
+  call.session.say('session.closed', { reason: 'expired', session: resource, usage: { seconds: 3600 } });
+  call.session.socket.close(1000);
+  await until(() => model.sessions.length === 2 && call.session.told.length > 0);
+  const { instructions } = call.session.of('session.start')[0]!['session'] as { instructions: string };
+  expect(instructions).toContain('agent: Hello, Ada.');
+  await until(() => call.session.of('session.commentary.append').length === 1);
+  call.session.socket.close(1011);
+  await until(() => model.sessions.length === 3 && call.session.told.length > 0);
+});
+
+test.concurrent('garbage is counted and ignored; a thousand tools a second are refused, and end its part', async () => {
+  await using call = await openCall({ behaviour: { asked: () => {} } });
+  await call.media.answer();
+  const { session } = call;
+  const texts = ['{', '[]', 'null', '\0', '{"type":7}', JSON.stringify({ type: 'error', x: 'x'.repeat(300_000) })];
+  for (const text of texts) session.socket.send(text);
+  for (let i = 0; i < 1200; i += 1) session.work({ note: {} });
+  await until(() =>
+    expect(call.ended()).toMatchObject([{ reason: 'too_large', text: 'It called tools without end.' }]),
+  );
+  expect(call.asked.length).toBeLessThanOrEqual(15);
+  expect((await call.close()).voice['messagesIgnored']).toBe(texts.length);
+});
