@@ -6,7 +6,7 @@ import { errorAnswer } from '@trunkline/server/foundation/http/errors';
 import { write } from '@trunkline/server/foundation/http/exchange';
 import type { OperationId } from '@trunkline/server/foundation/http/handler';
 import { checkNesting } from '@trunkline/server/foundation/http/nesting';
-import { createBodyReader } from '@trunkline/server/foundation/http/request-body';
+import { createBodyReader, textOf } from '@trunkline/server/foundation/http/request-body';
 import { faultAt } from '@trunkline/server/foundation/http/request-fault';
 import { ServiceError } from '@trunkline/server/foundation/values/service-error';
 import { loadContract } from './contract.ts';
@@ -87,7 +87,8 @@ const readMessage = (request: IncomingMessage) =>
     request,
     LARGEST_MESSAGE,
     { keyId: '', workspaceId: '', room: 0 },
-    (text): unknown => {
+    (bytes): unknown => {
+      const text = textOf(bytes);
       checkNesting(text);
       return JSON.parse(text);
     },

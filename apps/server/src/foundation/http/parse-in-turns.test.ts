@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ServiceError } from '../values/service-error.ts';
 import { createLoopShare } from './loop-share.ts';
@@ -6,7 +7,7 @@ import { createLargeBodies, type LargeBody, parseInTurns } from './parse-in-turn
 
 const any: LargeBody = { maxValues: 1_000_000, known: undefined, judged: new Set(), exactly: false };
 const parse = (text: string, asked: Partial<LargeBody> = {}) =>
-  parseInTurns(text, { ...any, ...asked }, () => nextTurn());
+  parseInTurns(Buffer.from(text), { ...any, ...asked }, () => nextTurn());
 const refusal = async (text: string, asked?: Partial<LargeBody>) => {
   const error = await parse(text, asked).then(
     () => undefined,
@@ -89,7 +90,7 @@ test.each<[string, string, Partial<LargeBody>]>([
     'body must have at most 32768 different names of properties',
     {},
   ],
-  [`["${'x'.repeat(2_200_000)}`, 'body must hold no text of over 2097152 letters', {}],
+  [`["${'x'.repeat(2_200_000)}`, 'body must hold no text of over 2097152 bytes', {}],
   ['{"a":{"__proto__":1}, no JSON', 'body must not have a property __proto__', {}],
   ['["a\\u0000", no JSON', 'body must not contain NUL', {}],
   [
@@ -99,6 +100,50 @@ test.each<[string, string, Partial<LargeBody>]>([
   ],
 ])('the first fault is the end: %.40s', async (text, message, asked) => {
   expect(await refusal(text, asked)).toBe(message);
+});
+
+const source = Buffer.from(
+  '{"a":[1.5e-3,-0,"é😀\\u00e9\\n",true,null,""],"b ":{"c":12345678901234567890,"__proto":[[{}]]}}',
+);
+const changes = fc.array(
+  fc.tuple(fc.nat(source.length - 1), fc.oneof(fc.constantFrom(...Buffer.from('"\\,:[]{}019.-eE tn\0')), fc.nat(255))),
+  { minLength: 1, maxLength: 3 },
+);
+
+test('bytes that are changed at random come to what JSON.parse makes of their text', async () => {
+  let same = 0;
+  const asked = { ...any, judged: new Set(['a', 'b ']) };
+  const isAlike = fc.asyncProperty(changes, fc.option(fc.nat(source.length)), async (changed, end) => {
+    const bytes = Buffer.from(source);
+    for (const [at, byte] of changed) bytes[at] = byte;
+    const cut = bytes.subarray(0, end ?? bytes.length);
+    const found = await parseInTurns(cut, asked, () => nextTurn()).then(({ body }) => JSON.stringify(body), asFault);
+    if (found === 'refused') return;
+    expect(found).toBe(jsonOf(cut));
+    if (found !== 'no JSON') same += 1;
+  });
+  await fc.assert(isAlike, { numRuns: 10_000, seed: 7 });
+  expect(same).toBeGreaterThan(50);
+});
+
+const asFault = (error: unknown) => (error instanceof ServiceError ? 'refused' : 'no JSON');
+
+function jsonOf(bytes: Uint8Array): string {
+  try {
+    return JSON.stringify(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
+  } catch {
+    return 'no JSON';
+  }
+}
+
+test('what is no UTF-8 is refused, and a byte order mark is one before all else only', async () => {
+  const any8 = (...bytes: number[]) =>
+    parseInTurns(Buffer.from([0x5b, 0x22, ...bytes, 0x22, 0x5d]), any, () => nextTurn()).then(({ body }) => body);
+  for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0x5c, 0x6e, 0xc0, 0x80]])
+    await expect(any8(...bytes)).rejects.toThrow(TypeError);
+  expect(await any8(...Buffer.from('\ufeffé'))).toEqual(['\ufeffé']);
+  expect((await parse('\ufeff[1]')).body).toEqual([1]);
+  expect(await refusal('[\ufeff1]')).toBe('SyntaxError');
 });
 
 test('what is judged item by item is only counted', async () => {
@@ -127,7 +172,7 @@ test('a workspace that sends many large bodies waits for itself', async () => {
   const large = createLargeBodies(() => nextTurn());
   const order: string[] = [];
   const send = async (workspaceId: string, values: number) => {
-    await large.parse(workspaceId, `[${'1,'.repeat(values)}1]`, any, false);
+    await large.parse(workspaceId, Buffer.from(`[${'1,'.repeat(values)}1]`), any, false);
     order.push(workspaceId);
   };
   await Promise.all([send('busy', 30_000), send('busy', 5_000), send('busy', 5_000), send('quiet', 20_000)]);
@@ -148,7 +193,7 @@ test('the large bodies of a workspace have a quarter of the event loop, once the
   const large = createLargeBodies(async (_, ms) => {
     had.push(ms);
   });
-  await large.parse('busy', `[${'1,'.repeat(30_000)}1]`, any, true);
+  await large.parse('busy', Buffer.from(`[${'1,'.repeat(30_000)}1]`), any, true);
   expect(had.length).toBeGreaterThan(40);
   expect(Math.max(...had)).toBeGreaterThan(0);
 });

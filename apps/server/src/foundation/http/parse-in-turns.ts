@@ -23,11 +23,11 @@ export interface LargeBody {
  * JSON.parse seconds.
  */
 const MOST_NAMES = 32_768;
-/** Letters of a text as it is written, twice the longest that the contract knows. */
+/** Bytes of a text as it is written, twice the letters of the longest that the contract knows. */
 const LONGEST_TEXT = 2_097_152;
-/** So many values are parsed in a turn, in 1 to 4 ms; texts count as one value for each so many letters. */
+/** So many values are parsed in a turn, in 1 to 4 ms; texts count as one value for each so many bytes. */
 const VALUES_A_TURN = 1_000;
-const LETTERS_A_VALUE = 256;
+const BYTES_A_VALUE = 256;
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -36,28 +36,31 @@ const [ZERO, NINE] = [0x30, 0x39];
 const EXACT_DIGITS = 15;
 /** What a number goes on with behind its first digits: `.`, `e`, `E`. */
 const GOES_ON = new Set([0x2e, 0x65, 0x45]);
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+/** What there is in numbers. */
+const IN_NUMBER = new Set([...'+-.0123456789eE'].map((letter) => letter.charCodeAt(0)));
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const WORDS = [
   ['true', true],
   ['false', false],
   ['null', null],
 ] as const;
-/** V8 copies what is as short; of a longer slice the whole body would stay in memory. */
-const COPIED = 12;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Parses a large body as JSON.parse does, and checks it as `checkFreeForm` does, a little in each turn of the event loop,
  * and stops at the first fault: a property that the contract doesn't know, too deep, too many values or names. Throws a
- * SyntaxError for what is no JSON.
+ * SyntaxError or TypeError for what is no JSON in UTF-8. It reads the bytes themselves: text of megabytes would fill V8's
+ * heap, whose collections stop the event loop.
  * @param nextTurn is told how long each turn took, but for the last
  * @returns the body, and how many values there are
  */
 export async function parseInTurns(
-  text: string,
+  bytes: Uint8Array,
   asked: LargeBody,
   nextTurn: (ms: number) => Promise<void>,
 ): Promise<{ body: unknown; values: number }> {
-  const parsing = new Parsing(text, asked);
+  const parsing = new Parsing(bytes, asked);
   for (let from = performance.now(); !parsing.goOn(); from = performance.now())
     await nextTurn(performance.now() - from);
   return { body: parsing.root, values: parsing.values };
@@ -71,7 +74,7 @@ export interface LargeBodies {
    */
   parse(
     workspaceId: string,
-    text: string,
+    bytes: Uint8Array,
     asked: LargeBody,
     isNamed: boolean,
   ): Promise<{ body: unknown; values: number }>;
@@ -85,10 +88,10 @@ export function createLargeBodies(share = createLoopShare()): LargeBodies {
   const inTurn = limiter(AT_A_TIME, (held) => held === 0);
   return {
     // It drops nothing, so each comes to something.
-    parse: async (workspaceId, text, asked, isNamed) =>
+    parse: async (workspaceId, bytes, asked, isNamed) =>
       (await inTurn(workspaceId, async () => {
         const nextTurn = (ms: number) => share(workspaceId, ms);
-        const parsed = await parseInTurns(text, asked, nextTurn);
+        const parsed = await parseInTurns(bytes, asked, nextTurn);
         if (isNamed) await noteAsSentInTurns(parsed.body, nextTurn);
         return parsed;
       }))!,
@@ -105,16 +108,17 @@ interface Frame {
 class Parsing {
   root: unknown;
   values = 0;
-  readonly #text: string;
+  readonly #bytes: Buffer;
   readonly #asked: LargeBody;
   readonly #names = new Set<string>();
   readonly #frames: Frame[] = [];
-  #at = 0;
+  #at: number;
   #work = 0;
 
-  constructor(text: string, asked: LargeBody) {
-    this.#text = text;
+  constructor(bytes: Uint8Array, asked: LargeBody) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#asked = asked;
+    this.#at = BYTE_ORDER_MARK.every((byte, at) => bytes[at] === byte) ? BYTE_ORDER_MARK.length : 0;
   }
 
   /** Parses a turn's part; whether that was the last. */
@@ -156,7 +160,7 @@ class Parsing {
       const frame = this.#frames.at(-1);
       if (frame === undefined) {
         this.root = value;
-        if (!Number.isNaN(this.#next())) throw new SyntaxError();
+        if (this.#next() !== undefined) throw new SyntaxError();
         return true;
       }
       if (Array.isArray(frame.value)) frame.value.push(value);
@@ -192,7 +196,7 @@ class Parsing {
     frame.name = name;
   }
 
-  #scalar(code: number): unknown {
+  #scalar(code: number | undefined): unknown {
     if (code === QUOTE) {
       const text = this.#string();
       if (!this.#isJudged()) checkText(text, '/body');
@@ -201,58 +205,63 @@ class Parsing {
     const digits = this.#digits(code);
     if (digits !== undefined) return digits;
     for (const [word, value] of WORDS)
-      if (this.#text.startsWith(word, this.#at)) {
+      if (this.#latin(this.#at, this.#at + word.length) === word) {
         this.#at += word.length;
         return value;
       }
-    NUMBER.lastIndex = this.#at;
-    const source = NUMBER.exec(this.#text)?.[0];
-    if (source === undefined) throw new SyntaxError();
-    this.#at += source.length;
-    this.#work += Math.floor(source.length / LETTERS_A_VALUE);
+    const start = this.#at;
+    while (IN_NUMBER.has(this.#bytes[this.#at]!)) this.#at += 1;
+    const source = this.#latin(start, this.#at);
+    if (!NUMBER.test(source)) throw new SyntaxError();
+    this.#work += Math.floor(source.length / BYTES_A_VALUE);
     const number = Number(source);
     if (this.#asked.exactly) checkExact(source, number);
     return number;
   }
 
   /** A number of a few digits and nothing else, which most are: without the garbage that others leave. */
-  #digits(first: number): number | undefined {
+  #digits(first: number | undefined): number | undefined {
     let [at, number] = [this.#at, 0];
-    for (let code = first; code >= ZERO && code <= NINE; code = this.#text.charCodeAt(at)) {
+    for (let code = first; code !== undefined && code >= ZERO && code <= NINE; code = this.#bytes[at]) {
       number = number * 10 + code - ZERO;
       at += 1;
     }
     const digits = at - this.#at;
     const isNumber = digits === 1 || (digits > 1 && digits <= EXACT_DIGITS && first !== ZERO);
-    if (!isNumber || GOES_ON.has(this.#text.charCodeAt(at))) return undefined;
+    if (!isNumber || GOES_ON.has(this.#bytes[at]!)) return undefined;
     this.#at = at;
     return number;
   }
 
   /** The text that begins at a quote. */
   #string(): string {
-    const start = this.#at;
-    let isPlain = true;
-    let at = start + 1;
+    const start = this.#at + 1;
+    let [isEscaped, isAscii] = [false, true];
+    let at = start;
     for (; ; at += 1) {
-      const code = this.#text.charCodeAt(at);
+      const code = this.#bytes[at];
       if (code === QUOTE) break;
-      if (at - start > LONGEST_TEXT) throw faultAt('/body', `must hold no text of over ${LONGEST_TEXT} letters`);
+      if (at - start >= LONGEST_TEXT) throw faultAt('/body', `must hold no text of over ${LONGEST_TEXT} bytes`);
       if (code === BACKSLASH) at += 1;
       // Past the end there is no code at all.
-      if (!(code >= 0x20)) throw new SyntaxError();
-      if (code === BACKSLASH) isPlain = false;
+      if (code === undefined || code < 0x20) throw new SyntaxError();
+      if (code === BACKSLASH) isEscaped = true;
+      else if (code > 0x7e) isAscii = false;
     }
     this.#at = at + 1;
-    this.#work += Math.floor((at - start) / LETTERS_A_VALUE);
-    if (isPlain && at - start - 1 <= COPIED) return this.#text.slice(start + 1, at);
-    return JSON.parse(this.#text.slice(start, at + 1)) as string;
+    this.#work += Math.floor((at - start) / BYTES_A_VALUE);
+    if (isEscaped) return JSON.parse(utf8.decode(this.#bytes.subarray(start - 1, at + 1))) as string;
+    return isAscii ? this.#latin(start, at) : utf8.decode(this.#bytes.subarray(start, at));
   }
 
-  /** The code of the next letter that is no space, at which it then stands. */
-  #next(): number {
+  #latin(from: number, to: number): string {
+    return this.#bytes.toString('latin1', from, to);
+  }
+
+  /** The next byte that is no space, at which it then stands; nothing at the end. */
+  #next(): number | undefined {
     for (; ; this.#at += 1) {
-      const code = this.#text.charCodeAt(this.#at);
+      const code = this.#bytes[this.#at];
       if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return code;
     }
   }

@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts';
 import { BYTES_PER_VALUE, checkFreeForm, checkText } from './free-form.ts';
 import { checkNesting } from './nesting.ts';
 import type { LargeBodies } from './parse-in-turns.ts';
-import { type BodyReader, hasBody, LARGE } from './request-body.ts';
+import { type BodyReader, hasBody, LARGE, textOf } from './request-body.ts';
 import { faultAt, unsupportedMediaType } from './request-fault.ts';
 
 const JSON_TYPE = 'application/json';
@@ -58,9 +58,10 @@ export function createRequestReader(
     parts.headers['content-type'] = type;
     if (type !== JSON_TYPE && type !== FORM_TYPE) return parts;
     const isNamed = parts.headers['idempotency-key'] !== undefined;
-    const parsed = await bodies.read(request, maxBytes, exchange, (text, bytes) => {
-      if (type === FORM_TYPE) return checked({ ...parseQuery(text) });
-      if (bytes > LARGE) return large.parse(exchange.workspaceId, text, asked, isNamed);
+    const parsed = await bodies.read(request, maxBytes, exchange, (bytes) => {
+      if (type === FORM_TYPE) return checked({ ...parseQuery(textOf(bytes)) });
+      if (bytes.length > LARGE) return large.parse(exchange.workspaceId, bytes, asked, isNamed);
+      const text = textOf(bytes);
       checkNesting(text);
       const small = checked(asked.exactly ? parseExactly(text) : JSON.parse(text));
       if (isNamed) noteAsSent(small.body);

@@ -7,6 +7,13 @@ import { watchBodies } from './slow-bodies.ts';
 /** Bytes from which on a body is read and parsed in turns: what is smaller takes JSON.parse a few milliseconds at most. */
 export const LARGE = 65_536;
 
+/** So many bytes are read in a turn of the event loop, and about so many in a millisecond of it. */
+const [BYTES_A_TURN, BYTES_A_MS] = [4 * LARGE, 8 * LARGE];
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** The text of a small body. Throws for what is no UTF-8. */
+export const textOf = (bytes: Uint8Array): string => utf8.decode(bytes);
+
 /** Bytes as people write them: `2 MiB`. */
 const mebibytes = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
 
@@ -37,14 +44,13 @@ export interface BodyReader {
    * `unsupported_media_type` for a compressed body, `request_timeout` for one that comes too slowly, `unavailable` where
    * there is no room for it, and `invalid_request` for what is not JSON in UTF-8.
    *
-   * @param parse is given the text and its bytes, and throws a `ServiceError` for what it refuses, any other error for what
-   * is no JSON
+   * @param parse is given the bytes, and throws a `ServiceError` for what it refuses, any other error for what is no JSON
    */
   read<Parsed>(
     request: IncomingMessage,
     limit: number,
     taker: RoomTaker,
-    parse: (text: string, bytes: number) => Parsed | Promise<Parsed>,
+    parse: (bytes: Uint8Array) => Parsed | Promise<Parsed>,
   ): Promise<Parsed>;
 }
 
@@ -52,11 +58,12 @@ export interface BodyReader {
 export function createBodyReader(room: BodyRoom, share = createLoopShare()): BodyReader {
   const watch = watchBodies();
 
-  function readText(request: IncomingMessage, limit: number, taker: RoomTaker): Promise<Utf8Text> {
+  function readBytes(request: IncomingMessage, limit: number, taker: RoomTaker): Promise<Uint8Array> {
     const { 'content-length': told } = request.headers;
     if (told !== undefined) room.take(taker, Number(told));
     return new Promise((resolve, reject) => {
-      const text = new Utf8Text();
+      const chunks: Buffer[] = [];
+      let inThisTurn = 0;
       const giveUp = (error: unknown) => {
         watch.remove(body);
         request.removeAllListeners('data');
@@ -68,11 +75,13 @@ export function createBodyReader(room: BodyRoom, share = createLoopShare()): Bod
         body.bytes += chunk.length;
         if (body.bytes > limit) throw tooLarge(limit);
         if (told === undefined) room.take(taker, chunk.length);
-        const from = performance.now();
-        if (!text.add(chunk)) return;
+        chunks.push(chunk);
+        inThisTurn += chunk.length;
+        if (inThisTurn < BYTES_A_TURN) return;
         // The socket would be read until nothing is left, however many megabytes that are, before others have a turn.
         request.pause();
-        void share(taker.workspaceId, performance.now() - from).then(() => request.resume());
+        void share(taker.workspaceId, inThisTurn / BYTES_A_MS).then(() => request.resume());
+        inThisTurn = 0;
       };
       request.on('data', (chunk: Buffer) => {
         try {
@@ -83,7 +92,7 @@ export function createBodyReader(room: BodyRoom, share = createLoopShare()): Bod
       });
       request.once('end', () => {
         watch.remove(body);
-        resolve(text);
+        resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
       });
       request.once('error', () => giveUp(new ServiceError('invalid_request', 'The request body broke off.')));
     });
@@ -94,8 +103,7 @@ export function createBodyReader(room: BodyRoom, share = createLoopShare()): Bod
       refuseEncoding(request);
       if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
       try {
-        const text = await readText(request, limit, taker);
-        return await parse(text.end(), text.bytes);
+        return await parse(await readBytes(request, limit, taker));
       } catch (error) {
         if (error instanceof ServiceError) throw error;
         throw new ServiceError('invalid_request', 'The request body is not valid JSON in UTF-8.', {
@@ -104,39 +112,4 @@ export function createBodyReader(room: BodyRoom, share = createLoopShare()): Bod
       }
     },
   };
-}
-
-/** So many bytes are decoded together. V8 moves smaller texts about for as long as they are new. */
-const DECODED_TOGETHER = 4 * LARGE;
-
-const whole = new TextDecoder('utf-8', { fatal: true });
-
-/** Text in UTF-8 that is decoded part by part: all of a large body at once takes longer than others should wait. */
-class Utf8Text {
-  bytes = 0;
-  #text = '';
-  #parts: Uint8Array[] = [];
-  #waiting = 0;
-  #decoder: TextDecoder | undefined;
-
-  /** Throws where it is no UTF-8, as `end` does. @returns whether there was something to decode */
-  add(part: Uint8Array): boolean {
-    this.bytes += part.length;
-    this.#waiting += part.length;
-    this.#parts.push(part);
-    if (this.#waiting < DECODED_TOGETHER) return false;
-    this.#decoder ??= new TextDecoder('utf-8', { fatal: true });
-    this.#text += this.#decoder.decode(this.#taken(), { stream: true });
-    return true;
-  }
-
-  end(): string {
-    return this.#text + (this.#decoder ?? whole).decode(this.#taken());
-  }
-
-  #taken(): Uint8Array {
-    const parts = this.#parts;
-    [this.#parts, this.#waiting] = [[], 0];
-    return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-  }
 }
