@@ -19,6 +19,7 @@ const known: Record<string, string> = {
   'contact_list_entries.values': '(string | null)[]',
   'contact_list_uploads.format': 'object',
   'contact_list_uploads.read_as': 'object',
+  'contact_list_uploads.columns': 'object[]',
   'erasures.counts': 'object',
   'erasures.remaining': '{ recordings: number; files: number }',
   'events.data': 'object',

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cli, client, file, json, start } from './cli.ts';
@@ -33,6 +33,16 @@ describe('lists upload', () => {
     expect((await json<{ id: string }[]>('lists', 'list', '--limit', '200')).some((each) => each.id === id)).toBe(true);
     expect(await readFile(errors, 'utf8')).toContain('invalid_phone');
     expect(await json('lists', 'delete', id)).toEqual({ id, deleted: true });
+  });
+
+  test('reads the columns and the code page that are said', async () => {
+    const people = await file('people.csv', '');
+    await writeFile(people, Buffer.from('Wer;Kontakt;Privat\nPatanè;;+14155550187\n', 'latin1'));
+    const columns = ['--phone-columns', 'Kontakt,Privat', '--name-columns', 'Wer', '--encoding', 'windows-1252'];
+    const { stdout } = await cli(['lists', 'upload', people, '--yes', ...columns]);
+    expect(stdout).toMatch(/^Privat +phone +\+14155550187 +\+14155550187$/m);
+    expect(stdout).toMatch(/^Wer +name +Patanè$/m);
+    expect(stdout).toContain('1 of 1 row can be called.');
   });
 
   test('a file whose rows all fail for want of a country says so, and leaves no list', async () => {

@@ -10,7 +10,11 @@ export type ContactListUpload = Schemas['ContactListUpload'];
 /** A file's content. A `Blob` or `File` is sent without reading it whole; in Node, `fs.openAsBlob(path)` makes one. */
 export type FileContent = Blob | Uint8Array | string | ReadableStream<Uint8Array>;
 
-export interface ContactFile {
+export interface ContactFile
+  extends Pick<
+    Schemas['CreateContactList'],
+    'encoding' | 'phoneColumns' | 'nameColumns' | 'timezoneColumns' | 'doNotCallColumns'
+  > {
   /** Name of the list. */
   name: string;
   file: FileContent;
@@ -68,7 +72,7 @@ export const contactFiles = (lists: ContactListsMethods, options: SendOptions): 
   async confirm(id, { uploadId, onProgress, signal } = {}) {
     const read = () => lists.get(id, { signal });
     const uploadID = uploadId ?? (await read()).uploadDetails?.id;
-    if (!uploadID) throw new Error('The contact list has no upload to confirm.');
+    if (!uploadID) throw new Error('The list has no upload to confirm.');
     const confirmed = await lists.confirmUpload(id, uploadID, { signal });
     if (confirmed.uploadDetails?.status === 'processed') return confirmed;
     const upload = await follow(lists, id, uploadID, { onProgress, signal });
@@ -89,7 +93,7 @@ async function follow(
   }
   if (last?.metadata && /^(validated|processed)$/.test(last.status)) return last as CheckedUpload;
   if (last) throw new ContactFileError(listId, last);
-  throw new Error('The stream of the upload had no event.');
+  throw new Error('The stream had no event.');
 }
 
 interface FilePlace {

@@ -139,6 +139,10 @@ test('contact lists and the do-not-call list', async () => {
   await step('deleteContactList', 'contact_list.deleted', walker.DELETE(`${lists}/{id}`, at(list.id)), () => list.id);
   const ids = await createWithFile(server, 'phone\n+14155550101\n+14155550102\n+14155550103\n+14155550104\n');
   await validated(server, ids);
+  const path = { params: { path: ids } };
+  const mapping = walker.PATCH(`${lists}/{id}/uploads/{uploadID}`, { ...path, body: { phoneColumns: ['phone'] } });
+  await step('updateContactListUpload', 'upload.updated', mapping, () => ids.uploadID);
+  await validated(server, ids);
   const confirming = walker.POST(`${lists}/{id}/uploads/{uploadID}/confirm`, { params: { path: ids } });
   await step('confirmContactListUpload', 'upload.confirmed', confirming, () => ids.uploadID);
 

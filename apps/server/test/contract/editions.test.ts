@@ -109,6 +109,14 @@ const resources: Changed[] = [
   { name: 'campaign', make: madeCampaign, changes: names },
   { name: 'contact list', make: async () => `/v1/calls/contact-lists/${await madeList()}`, changes: names },
   {
+    name: 'upload of a contact list',
+    make: async () => {
+      const list = await made('/v1/calls/contact-lists', { name: 'People' });
+      return `/v1/calls/contact-lists/${list.id}/uploads/${list['uploadDetails'].id}`;
+    },
+    changes: [{ phoneColumns: ['Mobile'] }, { phoneColumns: ['Home'] }],
+  },
+  {
     name: 'entry of a contact list',
     make: async () => {
       const listId = await madeList();

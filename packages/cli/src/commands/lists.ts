@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { number } from '../flags.ts';
+import { addFlags, number } from '../flags.ts';
 import { type Client, group, showList } from '../group.ts';
 import type { Io } from '../io.ts';
-import { uploadList } from './upload-list.ts';
+import { READ_AS, uploadList } from './upload-list.ts';
 
 const EXAMPLE = 'list_…';
 
@@ -25,8 +25,9 @@ export function addLists(program: Command, io: Io): void {
     says: 'Make a list of a CSV file: shows how it is read and which rows fail, and asks',
     example: 'upload people.csv --country US',
   };
-  lists
-    .add(upload, async (context, file) => void (await uploadList(context, file)))
+  const uploading = lists.add(upload, async (context, file) => void (await uploadList(context, file)));
+  addFlags(uploading, READ_AS);
+  uploading
     .option('--name <text>', 'what to call it (the name of the file)')
     .option('--country <cc>', 'reads national numbers, such as US')
     .option('--dnd', 'a list of whom never to call')

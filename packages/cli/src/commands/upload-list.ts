@@ -1,14 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import { ContactFileError, type ContactListUpload } from '@trunkline/client';
+import type { components } from '@trunkline/client/schema';
 import papaparse from 'papaparse';
 import { askYes } from '../ask.ts';
 import { connect, loginOf } from '../connect.ts';
 import { Fault, usageFault } from '../faults.ts';
+import { type Flags, given } from '../flags.ts';
 import type { Context } from '../group.ts';
 import { type Io, isInteractive } from '../io.ts';
 import { bar, type Screen } from '../screen.ts';
 import { count, plain, several } from '../text.ts';
 import { fileOf } from './knowledge-bases.ts';
+
+type Schemas = components['schemas'];
 
 /** A row that can't be called, as the error report has it. */
 interface FailedRow {
@@ -20,6 +24,15 @@ interface FailedRow {
 }
 
 const SHOWN_ROWS = 10;
+
+/** How the file is to be read. */
+export const READ_AS: Flags<Schemas['CreateContactList']> = {
+  phoneColumns: ['list', 'the columns of phone numbers, the best first'],
+  nameColumns: ['list', 'the columns of which names are made'],
+  timezoneColumns: ['list', 'the columns of time zones'],
+  doNotCallColumns: ['list', 'the columns that say who is not to be called'],
+  encoding: ['text', 'what the text is in, such as windows-1250'],
+};
 
 /**
  * Uploads a file, shows how it was read and what fails, asks, and imports. What isn't imported leaves no list behind.
@@ -65,6 +78,7 @@ async function send(context: Context, file: string, onProgress: (upload: Contact
       file: content,
       type: dnd ? 'dnd' : 'contacts',
       ...(country && { defaultCountry: country.toUpperCase() }),
+      ...given(options, READ_AS),
       signal: io.signal,
       onProgress,
     });
@@ -115,11 +129,12 @@ async function showMapping({ client, screen }: Context, listId: string, uploadId
   if (screen.json) return;
   const { columns, rows } = await client.contactLists.previewUpload(listId, uploadId);
   const [first] = rows.filter(({ contact }) => contact);
+  const called = columns.findIndex(({ use }, at) => use === 'phone' && first?.cells[at]?.trim());
   const mapped = columns.map(({ name, use }, at) => ({
     name,
     use: use === 'variable' ? `{{${name}}}` : use,
     cell: first?.cells[at],
-    read: use === 'phone' ? first?.contact?.phoneNumber : use === 'timezone' ? first?.contact?.timezone : undefined,
+    read: at === called ? first?.contact?.phoneNumber : use === 'timezone' ? first?.contact?.timezone : undefined,
   }));
   screen.section('How the file is read', mapped, [
     ['column', 'name'],

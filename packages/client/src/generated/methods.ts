@@ -39,6 +39,8 @@ export interface ContactListsMethods {
   createUpload(id: string, body: Body<'createContactListUpload'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createContactListUpload'>;
   /** Read an upload. `GET /v1/calls/contact-lists/{id}/uploads/{uploadID}` */
   getUpload(id: string, uploadID: string, options?: RequestOptions): Answer<'getContactListUpload'>;
+  /** Have an upload read otherwise. `PATCH /v1/calls/contact-lists/{id}/uploads/{uploadID}` */
+  updateUpload(id: string, uploadID: string, body: Body<'updateContactListUpload'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateContactListUpload'>;
   /** Preview an upload. `GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/preview` */
   previewUpload(id: string, uploadID: string, options?: RequestOptions): Answer<'previewContactListUpload'>;
   /** Follow an upload. `GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/events` */
@@ -369,7 +371,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   doNotCall:
     '/calls+ Gl add:Pb remove:Dq*',
   contactLists:
-    '/calls+ ! Gl*/entries addEntries:Pbk*/entries getEntry:G*/entries* updateEntry:Ab*/entries* removeEntry:D*/entries* Gl*/uploads createUpload:Pbk*/uploads getUpload:G*/uploads* previewUpload:G*/uploads*/preview streamUploadEvents:Gs*/uploads*/events confirmUpload:P*/uploads*/confirm',
+    '/calls+ ! Gl*/entries addEntries:Pbk*/entries getEntry:G*/entries* updateEntry:Ab*/entries* removeEntry:D*/entries* Gl*/uploads createUpload:Pbk*/uploads getUpload:G*/uploads* updateUpload:Ab*/uploads* previewUpload:G*/uploads*/preview streamUploadEvents:Gs*/uploads*/events confirmUpload:P*/uploads*/confirm',
   phoneNumbers:
     '/telephony+ Gl searchAvailable:Gq^/available-phone-numbers Pbk/buy import:Pbk/import/manual G* Ab* release:D* startTestCall:Pbk*/test-call getTestCall:G^/test-calls*',
   trunks:

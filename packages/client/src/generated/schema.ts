@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Create a contact list
-         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8, UTF-16, or in the code page that `encoding` names or its words show, its cells parted by comma, semicolon, tab or `|`. It needs a column of phone numbers: the one that `phoneColumn` names, else `phone_number`, `phone`, `mobile` or whatever people call it in some twenty languages (`Telefon`, `Téléphone`, `电话`, `Cell Phone 1` …), at last `number`. `name` and `timezone` are recognised, and so are columns that say who is not to be called (`DoNotCall`, `DNC`, `Unsubscribed` …, or those of `doNotCallColumns`) and who has agreed (`consent`); every other column becomes a variable of the call. Look at the upload's preview before you confirm. Or leave the file be, and add people as JSON: the list is `ready` then too, and the upload expires. Numbers of a `dnd` list are never called once it is `ready`.
+         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8, UTF-16, or in the code page that `encoding` names or its words show, its cells parted by comma, semicolon, tab or `|`. It needs a column of phone numbers: those that `phoneColumns` names, else `phone_number`, `phone`, `mobile` or whatever people call it in some twenty languages (`Telefon`, `Téléphone`, `电话`, `Cell Phone 1` …), at last `number`. Names and time zones are recognised, and so are columns that say who is not to be called (`DoNotCall`, `DNC`, `Unsubscribed` …, or those of `doNotCallColumns`) and who has agreed (`consent`); every other column becomes a variable of the call. Look at the upload's preview before you confirm. Or leave the file be, and add people as JSON: the list is `ready` then too, and the upload expires. Numbers of a `dnd` list are never called once it is `ready`.
          */
         post: operations["createContactList"];
         delete?: never;
@@ -253,7 +253,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Have an upload read otherwise
+         * @description Says which columns hold what, or how the text is encoded, without a second upload. A file that is `validated`, or `failed` less than a day ago, is read again from its start; follow its events until it is `validated` once more. One that has not come yet will be read so. Refused while the file is being checked, and once it is confirmed.
+         */
+        patch: operations["updateContactListUpload"];
         trace?: never;
     };
     "/v1/calls/contact-lists/{id}/uploads/{uploadID}/preview": {
@@ -276,7 +280,7 @@ export interface paths {
         };
         /**
          * Preview an upload
-         * @description How the uploaded file is read: the columns found, which of them holds the phone numbers, the delimiter and the encoding, and the first ten rows as they stand there and as they would be imported, or why not. There is one as soon as the file has come, also where the upload has failed, which `failure` explains. To have another column read as the phone number, upload the file again with `phoneColumn`; with `doNotCallColumns` for those that say who is not to be called. Once the file is checked, `doNotCall` tells which rows say so.
+         * @description How the uploaded file is read: the columns found, which of them holds the phone numbers, the delimiter and the encoding, and the first ten rows as they stand there and as they would be imported, or why not. There is one as soon as the file has come, also where the upload has failed, which `failure` explains. To have other columns read, change the upload. Once the file is checked, `doNotCall` tells which rows say who is not to be called.
          */
         get: operations["previewContactListUpload"];
         put?: never;
@@ -3067,7 +3071,7 @@ export interface components {
          */
         UploadId: string;
         /**
-         * @description `pending` waits for the file, 15 minutes at most. `uploaded` and `validating` need nothing from you. `validated` waits for the confirm, 7 days at most. `processing` imports. Then `processed`, or `failed` with a `failure`, or `expired` because the file or the confirm did not come in time.
+         * @description `pending` waits for the file, 15 minutes at most. `uploaded` and `validating` need nothing from you. `validated` waits for the confirm, 7 days at most. `processing` imports. Then `processed`, or `failed` with a `failure`, or `expired` because the file or the confirm did not come in time. A change of the upload has a file that is `validated` or `failed` read again: it is `uploaded` then.
          * @example validated
          */
         ContactListUploadStatus: ("pending" | "uploaded" | "validating" | "validated" | "processing" | "processed" | "failed" | "expired") | (string & Record<never, never>);
@@ -3134,13 +3138,23 @@ export interface components {
             /** @description What stands between two cells, found from the first rows. */
             delimiter: ("," | ";" | "\t" | "|") | (string & Record<never, never>);
             /**
-             * @description The column whose cells are read as phone numbers. Absent where none was found.
+             * @description The column whose cells are read as phone numbers, the first of several. Absent where none was found.
              * @example phone
              */
             phoneColumn?: string;
         };
-        /** @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `unclear_encoding`: its text can be read in several code pages; `encoding` says in which. `no_phone_column`: no column bears one of the known names, or the one that `phoneColumn` gives. `no_do_not_call_column`: none bears a name that `doNotCallColumns` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid. `storage_full`: with the file the workspace would keep more bytes than the server lets it. The file of a failed upload is deleted a day later. */
-        ContactListUploadFailureCode: ("unreadable_file" | "unclear_encoding" | "no_phone_column" | "no_do_not_call_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows" | "storage_full") | (string & Record<never, never>);
+        /** @description One column of the file. */
+        ContactListPreviewColumn: {
+            /**
+             * @description The column's name, made unique where two bear one, and `column_` with its position where it has none.
+             * @example Handy privat
+             */
+            name: string;
+            /** @description What its cells become. `variable`s reach the call under the column's name; so do columns of phones behind the first, and those of names and time zones that are not called `name` and `timezone`. `do_not_call` says who is not to be called, and `consent` and what stands beside it who has agreed. */
+            use: ("phone" | "name" | "timezone" | "variable" | "do_not_call" | "consent" | "consent_source" | "consent_time" | "consent_purpose") | (string & Record<never, never>);
+        };
+        /** @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `unclear_encoding`: its text can be read in several code pages; `encoding` says in which. `no_phone_column`: no column bears one of the known names, or those that `phoneColumns` gives. `no_do_not_call_column`: none bears a name that `doNotCallColumns` gives. `no_such_column`: none bears a name that `nameColumns` or `timezoneColumns` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid. `storage_full`: with the file the workspace would keep more bytes than the server lets it. The file of a failed upload is deleted a day later. */
+        ContactListUploadFailureCode: ("unreadable_file" | "unclear_encoding" | "no_phone_column" | "no_do_not_call_column" | "no_such_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows" | "storage_full") | (string & Record<never, never>);
         /** @description Why the upload failed. */
         ContactListUploadFailure: {
             code: components["schemas"]["ContactListUploadFailureCode"];
@@ -3171,6 +3185,8 @@ export interface components {
             errorReportUrl?: components["schemas"]["ContactListErrorReportUrl"];
             /** @description How the file was read. Absent until it has been checked to its end. */
             format?: components["schemas"]["ContactListFileFormat"];
+            /** @description The columns of the file, in its order, and what each was read as. Absent until it has been checked to its end. */
+            columns?: components["schemas"]["ContactListPreviewColumn"][];
             /** @description Why it failed. Present when the status is `failed`. */
             failure?: components["schemas"]["ContactListUploadFailure"];
         };
@@ -3235,6 +3251,29 @@ export interface components {
         ContactListDoNotCallColumns: string[];
         /** @description The encoding of the file's text. Without it, it is found: from what the file says of itself, and else by the words in it. */
         ContactListSaidEncoding: components["schemas"]["ContactListEncodingInput"];
+        /**
+         * @description The columns that hold phone numbers, as the file's header names them, in the order of preference: a person is called at the first number of the row that can be called. Without it they are found by their names. Say it or `phoneColumn`, not both.
+         * @example [
+         *       "Mobil",
+         *       "Festnetz"
+         *     ]
+         */
+        ContactListPhoneColumns: string[];
+        /**
+         * @description The columns of which a person's name is made, in the order of its parts. Without it they are found by their names, such as `Full Name`, or `First Name` and `Last Name`; an empty list says that there is none.
+         * @example [
+         *       "Vorname",
+         *       "Nachname"
+         *     ]
+         */
+        ContactListNameColumns: string[];
+        /**
+         * @description The columns that hold a person's time zone, in the order of preference. Without it they are found by their names, such as `timezone`, `TZ` or `Zeitzone`; an empty list says that there is none.
+         * @example [
+         *       "Zeitzone"
+         *     ]
+         */
+        ContactListTimezoneColumns: string[];
         /** @description A new contact list, and the name of its first file. */
         CreateContactList: {
             /** @default contacts.csv */
@@ -3251,6 +3290,9 @@ export interface components {
             phoneColumn?: components["schemas"]["ContactListPhoneColumn"];
             doNotCallColumns?: components["schemas"]["ContactListDoNotCallColumns"];
             encoding?: components["schemas"]["ContactListSaidEncoding"];
+            phoneColumns?: components["schemas"]["ContactListPhoneColumns"];
+            nameColumns?: components["schemas"]["ContactListNameColumns"];
+            timezoneColumns?: components["schemas"]["ContactListTimezoneColumns"];
         };
         /** @description The new list, and where to put its file. */
         ContactListCreated: WithRequired<components["schemas"]["ContactList"], "uploadDetails" | "uploadHeaders" | "uploadUrl">;
@@ -3484,6 +3526,9 @@ export interface components {
             phoneColumn?: components["schemas"]["ContactListPhoneColumn"];
             doNotCallColumns?: components["schemas"]["ContactListDoNotCallColumns"];
             encoding?: components["schemas"]["ContactListSaidEncoding"];
+            phoneColumns?: components["schemas"]["ContactListPhoneColumns"];
+            nameColumns?: components["schemas"]["ContactListNameColumns"];
+            timezoneColumns?: components["schemas"]["ContactListTimezoneColumns"];
         };
         /** @description The new upload, and where to put its file. */
         ContactListUploadCreated: {
@@ -3495,15 +3540,18 @@ export interface components {
             uploadUrl: components["schemas"]["ContactListUploadUrl"];
             uploadHeaders: components["schemas"]["ContactListUploadHeaders"];
         };
-        /** @description One column of the file. */
-        ContactListPreviewColumn: {
-            /**
-             * @description The column's name, made unique where two bear one, and `column_` with its position where it has none.
-             * @example Handy privat
-             */
-            name: string;
-            /** @description What its cells become. `variable`s reach the call under the column's name; `do_not_call` says who is not to be called, and `consent` and what stands beside it who has agreed. */
-            use: ("phone" | "name" | "timezone" | "variable" | "do_not_call" | "consent" | "consent_source" | "consent_time" | "consent_purpose") | (string & Record<never, never>);
+        /** @description How the file is to be read. What is left out stays as it is; `null` has it found again. */
+        UpdateContactListUpload: {
+            /** @description The columns of phone numbers, the best first, or null. */
+            phoneColumns?: components["schemas"]["ContactListPhoneColumns"] | null;
+            /** @description The columns of which names are made, or null. */
+            nameColumns?: components["schemas"]["ContactListNameColumns"] | null;
+            /** @description The columns of time zones, or null. */
+            timezoneColumns?: components["schemas"]["ContactListTimezoneColumns"] | null;
+            /** @description The columns that say who is not to be called, or null. */
+            doNotCallColumns?: components["schemas"]["ContactListDoNotCallColumns"] | null;
+            /** @description The encoding of the text, or null. */
+            encoding?: components["schemas"]["ContactListEncodingInput"] | null;
         };
         /** @description A row as it would be imported. */
         ContactListPreviewContact: {
@@ -10852,6 +10900,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10862,6 +10911,72 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateContactListUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that was read with the resource. If somebody has changed it since, nothing is done and the answer is 412. One of several is enough; `*` stands for any. A weak one (`W/"7"`) matches nothing. Without the header the change is made in any case.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+            };
+            cookie?: never;
+        };
+        /** @description How the file is to be read. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateContactListUpload"];
+            };
+        };
+        responses: {
+            /** @description The upload, which is read again. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListUpload"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The file is being checked, is confirmed, or is gone. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["ChangedMeanwhile"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

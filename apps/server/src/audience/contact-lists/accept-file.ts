@@ -25,7 +25,7 @@ export async function acceptFile(deps: ContactListDeps, storageKey: string): Pro
     const storage = await lockStorage(tx, workspaceId, storageMaxBytes);
     const isKept = upload.status !== 'pending' || stored.sizeBytes <= roomIn(storage);
     const change = { uploaded_at: now, bytes_total: isKept ? stored.sizeBytes : 0 };
-    const uploaded = await moveUpload(tx, id, 'uploaded', change, now);
+    const uploaded = await moveUpload(tx, id, 'uploaded', change, now, { only: 'pending' });
     if (!uploaded) return undefined;
     if (isKept) return void (await jobs.enqueue(tx, validateQueue, { workspaceId, uploadId: id }));
     const message = storageFull(storage);

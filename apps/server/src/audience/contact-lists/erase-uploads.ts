@@ -31,11 +31,23 @@ export async function eraseUploads(
   if (faults.length > 0) throw faults[0];
 }
 
+/** Whether somebody has had the file of an upload that had failed read again. */
+async function isRead(tx: WorkspaceTx, uploadId: string): Promise<boolean> {
+  const upload = await tx.db
+    .selectFrom('contact_list_uploads')
+    .select('status')
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', uploadId)
+    .executeTakeFirst();
+  return upload !== undefined && upload.status !== 'failed' && upload.status !== 'expired';
+}
+
 /** @returns whether there may be more of them */
 async function eraseChunk(tx: WorkspaceTx, uploadId: string): Promise<boolean> {
   const { rows } = await sql<{ free: boolean }>`
     select pg_try_advisory_xact_lock(${uploadLock(uploadId)}) as free`.execute(tx.db);
   if (!rows[0]?.free) throw new NotYet('The upload is still being validated.');
+  if (await isRead(tx, uploadId)) return false;
   const ofUpload = sql`workspace_id = ${tx.workspaceId} and upload_id = ${uploadId}`;
   // Others may delete some of those that are picked.
   const { rows: picked } = await sql<{ count: number }>`

@@ -9,21 +9,14 @@ import { auditOf } from '../../platform/journal/audit-of.ts';
 import { renameList } from './change-entries.ts';
 import { countryFaults } from './check-country.ts';
 import { confirmUpload } from './confirm-upload.ts';
-import { createList, createUpload } from './create-upload.ts';
+import { createList } from './create-upload.ts';
 import { deleteList } from './delete-list.ts';
 import type { ContactListDeps } from './deps.ts';
 import { type ListRow, shapeList } from './list.ts';
-import { previewUpload } from './preview-upload.ts';
 import { signedUpload } from './signed-upload.ts';
-import { findList, latestUploads, listPage, uploadPage } from './store.ts';
+import { findList, latestUploads, listPage } from './store.ts';
 import { shapeUpload, type UploadRow } from './upload.ts';
-import { uploadEvents } from './upload-events.ts';
-import { findUpload } from './upload-store.ts';
-
-const uploadIds = (path: { id: string; uploadID: string }) => ({
-  listId: fromId(path.id),
-  uploadId: fromId(path.uploadID),
-});
+import { phoneColumnFaults, uploadIds, uploadOperations } from './upload-operations.ts';
 
 /** The handlers of the contract's tag "Contact lists", but for those of entries. */
 export function contactListOperations(deps: ContactListDeps) {
@@ -51,8 +44,10 @@ export function contactListOperations(deps: ContactListDeps) {
     createContactList: async ({ body, headers }, context) => {
       const { name, fileName = 'contacts.csv', type = 'contacts', defaultCountry } = body;
       refuse(countryFaults(defaultCountry, '/body/defaultCountry'));
-      const { phoneColumn, doNotCallColumns, encoding } = body;
-      const wanted = sentAs({ name, fileName, type, defaultCountry, phoneColumn, doNotCallColumns, encoding }, body);
+      refuse(phoneColumnFaults(body));
+      const { phoneColumn, doNotCallColumns, encoding, phoneColumns, nameColumns, timezoneColumns } = body;
+      const columns = { phoneColumn, doNotCallColumns, phoneColumns, nameColumns, timezoneColumns };
+      const wanted = sentAs({ name, fileName, type, defaultCountry, encoding, ...columns }, body);
       const key = headers['Idempotency-Key'];
       const { made, replayed } = await createList(deps, context.workspaceId, wanted, auditOf(context), key);
       const { list, upload, signed } = made;
@@ -82,42 +77,7 @@ export function contactListOperations(deps: ContactListDeps) {
       return { status: 200, body: { id: path.id, deleted: true } };
     },
 
-    listContactListUploads: async ({ path, query }, { workspaceId }) => {
-      const page = pageOf(query);
-      const found = await database.inSnapshot(workspaceId, async (tx) => {
-        const list = await existing(findList(tx, fromId(path.id)));
-        return uploadPage(tx, list.id, page);
-      });
-      const uploads = { ...found, rows: await Promise.all(found.rows.map(present)) };
-      return { status: 200, body: pageAnswer(page, uploads, (upload) => upload) };
-    },
-
-    createContactListUpload: async ({ path, body, headers }, context) => {
-      const wanted = { listId: fromId(path.id), ...body };
-      const key = headers['Idempotency-Key'];
-      const { made, replayed } = await createUpload(deps, context.workspaceId, wanted, auditOf(context), key);
-      const { id, status, fileName, storageKey, createdAt } = shapeUpload(made.upload);
-      const place = { uploadUrl: made.signed.url, uploadHeaders: made.signed.headers };
-      const answer = { status: 201 as const, body: { id, status, fileName, storageKey, createdAt, ...place } };
-      return replayable(answer, replayed);
-    },
-
-    getContactListUpload: async ({ path }, { workspaceId }) => {
-      const { listId, uploadId } = uploadIds(path);
-      const upload = await existing(database.inWorkspace(workspaceId, (tx) => findUpload(tx, listId, uploadId)));
-      return { status: 200, body: await present(upload) };
-    },
-
-    previewContactListUpload: async ({ path }, { workspaceId }) => ({
-      status: 200,
-      body: await previewUpload(deps, workspaceId, uploadIds(path)),
-    }),
-
-    streamContactListUploadEvents: async ({ path, headers }, { workspaceId }) => {
-      const reader = { workspaceId, lastEventId: headers['Last-Event-ID'] };
-      const stream = await uploadEvents(deps, uploadIds(path), reader);
-      return stream ? { status: 200, stream } : { status: 204 };
-    },
+    ...uploadOperations(deps),
 
     confirmContactListUpload: async ({ path }, context) => {
       const { workspaceId, signal } = context;

@@ -2,6 +2,7 @@ import type { components } from '../../foundation/values/generated/contract.ts';
 import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import type { ContactListDeps } from './deps.ts';
 import type { ReadContact } from './reading/check-row.ts';
+import { columnUses } from './reading/column-uses.ts';
 import { MAX_VALUE_LENGTH, type RowFault } from './reading/error-report.ts';
 import { shapeFault } from './reading/file-fault.ts';
 import type { Header } from './reading/header.ts';
@@ -47,7 +48,7 @@ function shapePreview(
 ): Schemas['ContactListUploadPreview'] {
   return {
     ...(format && { format }),
-    columns: header ? header.columns.map((name, at) => ({ name, use: useOf(header, at) })) : titles.map(unread),
+    columns: header ? columnUses(header) : titles.map(unread),
     rows: rows.map(({ row: { row, fields }, read }) => ({
       row,
       cells: fields,
@@ -59,17 +60,6 @@ function shapePreview(
 }
 
 const unread = (title: string) => ({ name: title.trim(), use: 'variable' as const });
-
-function useOf(header: Header, at: number): Schemas['ContactListPreviewColumn']['use'] {
-  const { phone, name, timezone, doNotCall, consent } = header;
-  if (at === phone) return 'phone';
-  if (doNotCall.includes(at)) return 'do_not_call';
-  if (at === name) return 'name';
-  if (at === timezone) return 'timezone';
-  const part = consent.get(at);
-  if (part === undefined) return 'variable';
-  return part === 'given' ? 'consent' : `consent_${part}`;
-}
 
 const shapeError = ({ column, value, code, reason }: RowFault): Schemas['ContactListRowError'] => ({
   column,

@@ -47,15 +47,22 @@ export async function insertUpload(
 
 /** An upload of a file into the list; nothing where the list doesn't have it. */
 export async function findUpload(tx: WorkspaceTx, listId: string, id: string): Promise<UploadRow | undefined> {
-  return tx.db
+  return selectUpload(tx, listId, id).executeTakeFirst();
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockUpload(tx: WorkspaceTx, listId: string, id: string): Promise<UploadRow | undefined> {
+  return selectUpload(tx, listId, id).forUpdate().executeTakeFirst();
+}
+
+const selectUpload = (tx: WorkspaceTx, listId: string, id: string) =>
+  tx.db
     .selectFrom('contact_list_uploads')
     .selectAll()
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', id)
     .where('list_id', '=', listId)
-    .where('by_json', '=', false)
-    .executeTakeFirst();
-}
+    .where('by_json', '=', false);
 
 /** The upload that a list was made with. */
 export function firstUpload(tx: WorkspaceTx, listId: string): Promise<UploadRow> {
@@ -116,6 +123,55 @@ export async function failUpload(
   await moveUpload(tx, id, 'validating', {}, now);
   const change = { failure_code: failure.code, failure_message: failure.message };
   return moveUpload(tx, id, 'failed', change, now, { only: 'validating' });
+}
+
+/** How a file is to be read from now on. */
+interface Rereading {
+  readAs: ReadAs | undefined;
+  phoneColumn: string | null;
+  doNotCallColumns: string[] | null;
+}
+
+const valuesOf = ({ readAs, phoneColumn, doNotCallColumns }: Rereading) => ({
+  read_as: readAs ? JSON.stringify(readAs) : null,
+  phone_column: phoneColumn,
+  do_not_call_columns: doNotCallColumns,
+});
+
+/** Notes how a file is to be read that has not come yet. The caller holds the upload's lock. */
+export async function changeWaiting(
+  tx: WorkspaceTx,
+  id: string,
+  change: Rereading,
+  now: Date,
+  auditEntry: AuditEntry,
+): Promise<UploadRow> {
+  const changed = await tx.db
+    .updateTable('contact_list_uploads')
+    .set({ ...valuesOf(change), updated_at: now, revision: sql`revision + 1` })
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await recordUpload(tx, changed, 'upload.pending', now, auditEntry);
+  return changed;
+}
+
+/** `validated → uploaded`, `failed → uploaded`: nothing is known of the file any more. Nothing where it is at something else by now. */
+export async function readAgain(
+  tx: WorkspaceTx,
+  { id, status }: UploadRow,
+  change: Rereading,
+  now: Date,
+  auditEntry: AuditEntry,
+): Promise<UploadRow | undefined> {
+  if (status !== 'validated' && status !== 'failed') return undefined;
+  const unknown = {
+    ...{ validated_at: null, failure_code: null, failure_message: null, error_report_key: null, format: null },
+    ...{ columns: null, total_rows: 0, valid_rows: sql<number>`0`, invalid_rows: 0, duplicate_rows: 0, error_rows: [] },
+    ...{ has_do_not_call: false, do_not_call_rows: 0, do_not_call_row_numbers: [], consent_rows: 0 },
+  };
+  return moveUpload(tx, id, 'uploaded', { ...unknown, ...valuesOf(change) }, now, { auditEntry, only: status });
 }
 
 /** Uploads that failed by then, or ended without being confirmed, and may have a file yet. */

@@ -1,6 +1,7 @@
 import type { Row, UploadStatus } from '../../foundation/database/schema.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
+import type { ColumnUse } from './reading/column-uses.ts';
 import type { ReadAs } from './reading/file-format.ts';
 import type { ReadOptions } from './reading/read-contacts.ts';
 
@@ -14,15 +15,15 @@ export const uploadTransitions = {
   pending: ['uploaded', 'expired'],
   uploaded: ['validating'],
   validating: ['validated', 'failed'],
-  validated: ['processing', 'expired'],
+  validated: ['processing', 'expired', 'uploaded'],
   processing: ['processed', 'failed'],
   processed: [],
-  failed: [],
+  failed: ['uploaded'],
   expired: [],
 } as const satisfies Record<UploadStatus, readonly UploadStatus[]>;
 
-/** Whether nothing can happen to an upload any more. */
-export const isFinal = (status: UploadStatus): boolean => uploadTransitions[status].length === 0;
+/** Whether nothing happens to an upload any more, unless somebody has its file read otherwise. */
+export const isFinal = (status: UploadStatus): boolean => status === 'failed' || uploadTransitions[status].length === 0;
 
 /** How the file of an upload is to be read, as far as somebody has said so. */
 export const readOptionsOf = ({ phone_column, do_not_call_columns, read_as }: UploadRow): ReadOptions => ({
@@ -30,6 +31,9 @@ export const readOptionsOf = ({ phone_column, do_not_call_columns, read_as }: Up
   phoneColumn: phone_column ?? undefined,
   doNotCallColumns: do_not_call_columns ?? undefined,
 });
+
+/** Each event of an upload is another edition of it. */
+export const shownEdition = ({ revision }: UploadRow) => ({ edition: revision });
 
 const time = (at: Date | null) => at?.toISOString();
 
@@ -64,6 +68,7 @@ export function shapeUpload(row: UploadRow): ContactListUpload {
     }),
     ...(row.error_report_key && { errorReportStorageKey: row.error_report_key }),
     ...(row.format && { format: row.format as ContactListUpload['format'] & object }),
+    ...(row.columns && { columns: row.columns as ColumnUse[] }),
     ...(row.failure_code && {
       failure: { code: row.failure_code as FailureCode, message: row.failure_message ?? '' },
     }),

@@ -139,6 +139,7 @@ async function end(
       consent_rows: result.consentRows,
       error_report_key: reportKey ?? null,
       format: result.format ? JSON.stringify(result.format) : null,
+      columns: result.columns ? JSON.stringify(result.columns) : null,
     };
     if (!failure) {
       await moveUpload(tx, uploadId, 'validated', { ...counts, validated_at: now }, now);

@@ -44,6 +44,7 @@ async function validate(staging: Staging, result: ValidationResult): Promise<voi
   };
   for await (const batch of readContacts(file(), options)) {
     result.format = batch.format;
+    result.columns = batch.columns;
     result.totalRows += batch.rows;
     result.validRows += batch.contacts.length;
     result.invalidRows += batch.invalidRows.length;

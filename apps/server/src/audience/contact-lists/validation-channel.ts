@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Connection } from '../../foundation/database/connection.ts';
+import type { ColumnUse } from './reading/column-uses.ts';
 import type { FileFormat } from './reading/file-format.ts';
 import type { ReadOptions } from './reading/read-contacts.ts';
 import type { FailureCode } from './upload.ts';
@@ -28,6 +29,7 @@ export interface ValidationResult {
   consentRows: number;
   /** Absent where nothing could be read. */
   format?: FileFormat;
+  columns?: readonly ColumnUse[];
   failure?: { code: FailureCode; message: string };
 }
 

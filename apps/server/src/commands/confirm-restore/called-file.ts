@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { decode } from '../../audience/contact-lists/reading/decode.ts';
 import { uniqueNames } from '../../audience/contact-lists/reading/header.ts';
-import { findPhoneColumn, plainTitle } from '../../audience/contact-lists/reading/phone-names.ts';
+import { findPhoneColumns, plainTitle } from '../../audience/contact-lists/reading/phone-names.ts';
 import { isPhoneNumberLike, readPhoneNumber } from '../../audience/contact-lists/reading/phone-number.ts';
 import { readRows } from '../../audience/contact-lists/reading/rows.ts';
 import { isE164 } from '../../foundation/values/e164.ts';
@@ -126,7 +126,7 @@ function placesOf(fields: string[], wanted: string | undefined): Places {
   const first = (known: string[]) => known.map((key) => keys.indexOf(key)).find((at) => at !== -1);
   const isOther = (title: string) => CALLING.test(plainTitle(title));
   const number =
-    wanted === undefined ? (first(CALLED) ?? findPhoneColumn(names, isOther)) : first([plainTitle(wanted)]);
+    wanted === undefined ? (first(CALLED) ?? findPhoneColumns(names, isOther)[0]) : first([plainTitle(wanted)]);
   if (number === undefined) throw noColumn(names, wanted);
   const time = first(TIMES);
   return { number, time, numberColumn: names[number]!, timeColumn: time === undefined ? undefined : names[time] };

@@ -117,7 +117,14 @@ export const stores: readonly Store[] = [
     table: 'contact_list_uploads',
     key: id,
     columns: {
-      ...{ file_name: 'text', failure_message: 'text', phone_column: 'text', format: 'jsonb', read_as: 'jsonb' },
+      ...{
+        file_name: 'text',
+        failure_message: 'text',
+        phone_column: 'text',
+        format: 'jsonb',
+        read_as: 'jsonb',
+        columns: 'jsonb',
+      },
       ...{ do_not_call_columns: 'text[]' },
     },
   },

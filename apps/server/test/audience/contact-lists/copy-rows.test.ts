@@ -14,6 +14,7 @@ afterAll(() => database.drop());
 
 const contact = (values: string[], more: Partial<ReadContact> = {}): ReadContact => ({
   row: 2,
+  phoneColumn: 0,
   phoneNumber: 14155550101,
   country: 'US',
   name: undefined,

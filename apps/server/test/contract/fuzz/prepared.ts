@@ -70,6 +70,8 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   const checked = await createWithFile(server, 'phone\n+12125550110\n');
   await validated(server, checked);
   const upload = { list: [checked.id], upl: [checked.uploadID] };
+  const waiting = await createWithFile(server, 'phone\n+12125550111\n');
+  await validated(server, waiting);
 
   const byOperation: Record<string, Own> = {
     moveNumberPoolMember: { pool: pools, pn: [phoneNumberId] },
@@ -82,6 +84,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     cancelWorkflowRun: { wf: [workflow], run: runs },
     previewContactListUpload: upload,
     confirmContactListUpload: upload,
+    updateContactListUpload: { list: [waiting.id], upl: [waiting.uploadID] },
     createCampaign: { list: [called, calledToo] },
     startCampaign: { cmp: drafts },
     stopCampaign: { cmp: paused },
@@ -96,7 +99,18 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   };
   let turn = 0;
   return {
-    kept: [changed, called, calledToo, checked.id, checked.uploadID, phoneNumberId, workflow, ...pools],
+    kept: [
+      changed,
+      called,
+      calledToo,
+      checked.id,
+      checked.uploadID,
+      waiting.id,
+      waiting.uploadID,
+      phoneNumberId,
+      workflow,
+      ...pools,
+    ],
     fill: (request) => {
       const { entry, ...all } = byOperation[request.operationId] ?? {};
       const filled = (text: string) =>

@@ -153,7 +153,15 @@ test('an import whose database went without a word fails, and one that is over e
   await front.become('open');
   const open = () => openStaging(front.connection, { workspaceId: newUuid(), uploadId: newUuid() }, async () => true);
   const [copying, over] = [(await open())!, (await open())!];
-  const ada = { row: 2, phoneNumber: 14155550101, country: 'US', name: 'Ada', timezone: undefined, values: [] };
+  const ada = {
+    row: 2,
+    phoneColumn: 0,
+    phoneNumber: 14155550101,
+    country: 'US',
+    name: 'Ada',
+    timezone: undefined,
+    values: [],
+  };
   await copying.write(copyRows(newUuid(), newUuid(), [])([ada]), 1);
   front.fallSilent();
   await front.become('open');

@@ -4,13 +4,16 @@ import { DELIMITERS, type Delimiter } from './delimiter.ts';
 import type { RowFault } from './error-report.ts';
 import type { FileFormat } from './file-format.ts';
 import type { Header } from './header.ts';
-import { readPhoneNumber } from './phone-number.ts';
+import type { PhoneNumberFault } from './phone-fault.ts';
+import { type PhoneNumber, readPhoneNumber } from './phone-number.ts';
 import type { Row } from './rows.ts';
 import { readTimeZone, timeZoneFault } from './time-zone.ts';
 
 /** A row that can be imported. */
 export interface ReadContact extends CalleeWord {
   row: number;
+  /** The position of the column that has the number. */
+  phoneColumn: number;
   /** E.164 as a whole number, without `+`. */
   phoneNumber: number;
   country: string | undefined;
@@ -73,33 +76,60 @@ export function checkRow(
   const faults: RowFault[] = [];
   const beyond = fieldBeyond(row, header);
   if (beyond) faults.push(beyond);
-  const cell = fields[header.phone] ?? '';
-  const number = readPhoneNumber(cell, defaultCountry);
-  if ('code' in number) faults.push({ row: row.row, column: header.columns[header.phone]!, value: cell, ...number });
-  const zoneText = header.timezone === undefined ? '' : unguardCell((fields[header.timezone] ?? '').trim());
+  const number = firstNumber(fields, header, defaultCountry);
+  if ('code' in number) {
+    const { column, ...fault } = number;
+    faults.push({ row: row.row, column: header.columns[column]!, value: fields[column] ?? '', ...fault });
+  }
+  const cellAt = (at: number) => unguardCell((fields[at] ?? '').trim());
+  const zoneColumn = header.timezones.find((at) => cellAt(at) !== '');
+  const zoneText = zoneColumn === undefined ? '' : cellAt(zoneColumn);
   const zone = zoneText === '' ? undefined : readTimeZone(zoneText);
   const word = header.doNotCall.length + header.consent.size > 0 ? wordOf(fields, header) : undefined;
   // Who is not to be called needs no time zone, and a fault of it must not leave the word out.
   if (zoneText !== '' && !zone && !word?.doNotCall) {
     faults.push({
       row: row.row,
-      column: header.columns[header.timezone!]!,
+      column: header.columns[zoneColumn!]!,
       value: zoneText,
       code: 'invalid_timezone',
       reason: timeZoneFault(zoneText),
     });
   }
   if (faults.length > 0 || 'code' in number) return faults;
-  const name = header.name === undefined ? '' : unguardCell((fields[header.name] ?? '').trim());
+  const name = header.names
+    .map(cellAt)
+    .filter((part) => part !== '')
+    .join(' ');
   return {
     row: row.row,
+    phoneColumn: number.column,
     phoneNumber: number.digits,
     country: number.country,
     name: name === '' ? undefined : name,
     timezone: zone,
-    values: header.variables.map(({ column }) => unguardCell((fields[column] ?? '').trim())),
+    values: header.variables.map(({ column }) => cellAt(column)),
     ...word,
   };
+}
+
+/** The first number of a row that can be called, by the order of its phone columns; else what is wrong with the first that is there. */
+function firstNumber(
+  fields: readonly string[],
+  { phones, phoneSeparator }: Header,
+  defaultCountry: string | undefined,
+): (PhoneNumber | PhoneNumberFault) & { column: number } {
+  let fault: (PhoneNumberFault & { column: number }) | undefined;
+  for (const column of phones) {
+    const cell = fields[column] ?? '';
+    const parts = phoneSeparator !== undefined && cell.includes(phoneSeparator) ? cell.split(phoneSeparator) : [cell];
+    for (const part of parts) {
+      const read = readPhoneNumber(part, defaultCountry);
+      if (!('code' in read)) return { ...read, column };
+      if (!fault || fault.code === 'missing_phone') fault = { ...read, column };
+    }
+  }
+  return fault!;
 }
 
 function wordOf(fields: readonly string[], header: Header): CalleeWord {

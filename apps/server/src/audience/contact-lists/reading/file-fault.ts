@@ -4,6 +4,7 @@ export type FileFaultCode =
   | 'unclear_encoding'
   | 'no_phone_column'
   | 'no_do_not_call_column'
+  | 'no_such_column'
   | 'file_too_large'
   | 'too_many_rows'
   | 'too_many_columns'

@@ -4,11 +4,25 @@ import type { Delimiter } from './delimiter.ts';
 /** How a file is to be read, as far as somebody has said so. */
 export interface ReadAs {
   encoding?: Encoding | undefined;
+  phoneColumns?: readonly string[] | undefined;
+  nameColumns?: readonly string[] | undefined;
+  timezoneColumns?: readonly string[] | undefined;
 }
 
-/** What of a request says how its file is to be read; nothing if it says nothing. */
-export const readAsOf = ({ encoding }: ReadAs): ReadAs | undefined =>
-  encoding === undefined ? undefined : { encoding };
+const READ_AS = ['encoding', 'phoneColumns', 'nameColumns', 'timezoneColumns'] as const satisfies (keyof ReadAs)[];
+
+/**
+ * What of a request says how its file is to be read, on top of what has been said: null takes that back.
+ * @returns nothing if nothing is said
+ */
+export function readAsOf(
+  said: { [Field in keyof ReadAs]: ReadAs[Field] | null },
+  before: ReadAs = {},
+): ReadAs | undefined {
+  const fields = READ_AS.map((field) => [field, said[field] === undefined ? before[field] : said[field]] as const);
+  const kept = fields.filter(([, value]) => value !== undefined && value !== null);
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
 
 /** How a file is read, as the contract shows it. */
 export interface FileFormat extends TextEncoding {

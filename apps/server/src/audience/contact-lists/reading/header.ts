@@ -1,8 +1,10 @@
 import { type Consent, consentPart, isDoNotCallName } from './callee-word.ts';
 import { unguardCell } from './cell-guard.ts';
+import { findNameColumns, findTimeZoneColumns } from './column-names.ts';
 import { FileFault } from './file-fault.ts';
-import { findPhoneColumn, plainTitle } from './phone-names.ts';
+import { findPhoneColumns, plainTitle } from './phone-names.ts';
 import { isPhoneNumberLike } from './phone-number.ts';
+import { findPreset } from './presets.ts';
 
 /** Where the recognised columns stand, and what the others are called. Positions count from 0. */
 export interface Header {
@@ -10,9 +12,14 @@ export interface Header {
   width: number;
   /** The same with the blank ones at the header's end, which may stand there and hold nothing. */
   blankWidth: number;
-  phone: number;
-  name: number | undefined;
-  timezone: number | undefined;
+  /** In the order of preference; one at least. */
+  phones: readonly number[];
+  /** What parts several numbers of one cell, in files of a program that writes them so. */
+  phoneSeparator: string | undefined;
+  /** The parts of a person's name. */
+  names: readonly number[];
+  /** In the order of preference. */
+  timezones: readonly number[];
   /** Those that say who is not to be called. */
   doNotCall: number[];
   /** Those that say who has agreed, if one says yes or no. */
@@ -40,46 +47,61 @@ export function uniqueNames(titles: string[]): string[] {
   });
 }
 
+/** The columns that somebody has named; what is absent is found. */
+export interface NamedColumns {
+  /** The same as `phoneColumns` of one. */
+  phoneColumn?: string | undefined;
+  phoneColumns?: readonly string[] | undefined;
+  nameColumns?: readonly string[] | undefined;
+  timezoneColumns?: readonly string[] | undefined;
+  doNotCallColumns?: readonly string[] | undefined;
+}
+
 /**
- * Reads the header row. Case, spaces and punctuation of recognised names don't matter; where several columns could hold
- * the phone number, `phone_number` goes before `phone`, `mobile`, `telephone`, then what people call it elsewhere, and
- * `number` comes last; the others are variables.
+ * Reads the header row. Case, spaces and punctuation of recognised names don't matter. Columns of phone numbers are those that
+ * are named; those of the program that wrote the file; else `phone_number` goes before `phone`, `mobile`, `telephone`, then
+ * what people call it elsewhere, and `number` comes last. What isn't `name`, `timezone` or the first phone is a variable too.
  * @param fields the cells of the first row that isn't empty
  * @param maxColumns most columns that a file may have
- * @param named the column that holds the numbers, and those that say who is not to be called, where somebody has named them
- * @throws FileFault `no_phone_column` and `no_do_not_call_column`, which list what was found, and `too_many_columns`
+ * @throws FileFault `no_phone_column`, `no_do_not_call_column` and `no_such_column`, which list what was found, and
+ * `too_many_columns`
  */
-export function readHeader(
-  fields: string[],
-  maxColumns: number,
-  { phoneColumn, doNotCallColumns }: { phoneColumn?: string | undefined; doNotCallColumns?: string[] | undefined } = {},
-): Header {
+export function readHeader(fields: string[], maxColumns: number, named: NamedColumns = {}): Header {
   let width = fields.length;
   while (width > 0 && fields[width - 1]!.trim() === '') width -= 1;
   if (width > maxColumns) {
     throw new FileFault('too_many_columns', `The file has ${width} columns; at most ${maxColumns} are read.`);
   }
   const titles = fields.slice(0, width).map((field) => unguardCell(field.trim()).trim().slice(0, MAX_NAME_LENGTH));
-  const names = uniqueNames(titles);
-  const phone = phoneColumn === undefined ? findPhoneColumn(titles, isDoNotCallName) : namedColumn(names, phoneColumn);
-  if (phone === undefined) throw noPhoneColumn(titles, phoneColumn);
-  const doNotCall = doNotCallColumns
-    ? doNotCallColumns.map((wanted) => namedColumn(names, wanted) ?? noDoNotCallColumn(titles, wanted))
-    : positionsOf(titles, (title, at) => at !== phone && isDoNotCallName(title));
-  const keys = titles.map(plainTitle);
-  const column = (key: string) => {
-    const found = keys.findIndex((each, index) => each === key && index !== phone);
-    return found === -1 ? undefined : found;
-  };
-  const name = column('name');
-  const timezone = column('timezone');
+  const columns = uniqueNames(titles);
+  const preset = findPreset(titles);
+  const wanted = named.phoneColumns ?? (named.phoneColumn === undefined ? undefined : [named.phoneColumn]);
+  const phones = wanted
+    ? wanted.map((title) => namedColumn(columns, title) ?? noPhoneColumn(titles, title))
+    : (preset?.phones ?? findPhoneColumns(titles, isDoNotCallName));
+  if (phones.length === 0) noPhoneColumn(titles);
+  const doNotCall = named.doNotCallColumns
+    ? named.doNotCallColumns.map((title) => namedColumn(columns, title) ?? noDoNotCallColumn(titles, title))
+    : positionsOf(titles, (title, at) => !phones.includes(at) && isDoNotCallName(title));
   const consent = consentColumns(titles);
-  const used = new Set([phone, name, timezone, ...doNotCall, ...consent.keys()]);
-  const variables = names
+  const isFree = (at: number) => !phones.includes(at) && !doNotCall.includes(at) && !consent.has(at);
+  const fromPreset = preset?.names.length ? preset.names : undefined;
+  const names = named.nameColumns
+    ? named.nameColumns.map((title) => namedColumn(columns, title) ?? noSuchColumn(titles, title, 'nameColumns'))
+    : (fromPreset ?? findNameColumns(titles, isFree));
+  const timezones = named.timezoneColumns
+    ? named.timezoneColumns.map(
+        (title) => namedColumn(columns, title) ?? noSuchColumn(titles, title, 'timezoneColumns'),
+      )
+    : findTimeZoneColumns(titles, isFree);
+  // The others were variables before they were more, and agents may speak of them.
+  const isOnly = (at: number) => ['name', 'timezone'].includes(plainTitle(titles[at]!));
+  const used = new Set([phones[0], ...[...names, ...timezones].filter(isOnly), ...doNotCall, ...consent.keys()]);
+  const variables = columns
     .map((variable, index) => ({ name: variable, column: index }))
     .filter((variable) => !used.has(variable.column));
-  const found = { phone, name, timezone, doNotCall, consent, variables };
-  return { width, blankWidth: fields.length, ...found, columns: names };
+  const found = { phones, phoneSeparator: preset?.separator, names, timezones, doNotCall, consent, variables };
+  return { width, blankWidth: fields.length, ...found, columns };
 }
 
 const positionsOf = (titles: string[], is: (title: string, at: number) => boolean): number[] =>
@@ -100,25 +122,29 @@ function namedColumn(names: string[], wanted: string): number | undefined {
   return found === -1 ? undefined : found;
 }
 
-function noPhoneColumn(titles: string[], phoneColumn: string | undefined): FileFault {
+function noPhoneColumn(titles: string[], wanted?: string): never {
   const data = titles.find(isPhoneNumberLike);
   if (data !== undefined) {
-    return new FileFault(
+    throw new FileFault(
       'no_phone_column',
       `The first row has to name the columns, but holds ${data}. Put a row before it with phone_number above the numbers.`,
     );
   }
   const found = foundColumns(titles);
-  if (phoneColumn !== undefined) {
-    return new FileFault('no_phone_column', `No column is called "${phoneColumn}", as phoneColumn says. ${found}`);
+  if (wanted !== undefined) {
+    throw new FileFault('no_phone_column', `No column is called "${wanted}", as phoneColumns says. ${found}`);
   }
-  const advice = 'Name one of them phone_number, or create the upload with phoneColumn, the name of the right one.';
-  return new FileFault('no_phone_column', `No column holds phone numbers by its name. ${found} ${advice}`);
+  const advice = 'Say by phoneColumns which one does: change the upload, or create one with it.';
+  throw new FileFault('no_phone_column', `No column holds phone numbers by its name. ${found} ${advice}`);
 }
 
 function noDoNotCallColumn(titles: string[], wanted: string): never {
   const message = `No column is called "${wanted}", as doNotCallColumns says. ${foundColumns(titles)}`;
   throw new FileFault('no_do_not_call_column', message);
+}
+
+function noSuchColumn(titles: string[], wanted: string, field: string): never {
+  throw new FileFault('no_such_column', `No column is called "${wanted}", as ${field} says. ${foundColumns(titles)}`);
 }
 
 function foundColumns(titles: string[]): string {

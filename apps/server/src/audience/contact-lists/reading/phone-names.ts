@@ -45,8 +45,17 @@ const PARTS = [
 ].map(plainTitle);
 /** What makes such a column hold something else. */
 const OTHERS = plain(
-  'fax type typ country code ext extension provider carrier verified valid consent status date id note email',
+  'fax label labels etikett libelle etiqueta etichetta etykieta type typ country code ext extension provider carrier verified valid consent status date id note email',
 );
+
+/** What tells a phone of a person from the others of the same. */
+const WHICH = plain(`
+  number no nr num main primary secondary second first other alternate alternative home work private personal business office
+  privat geschäftlich dienstlich zuhause hauptnummer weitere andere domicile bureau travail fixe personnel
+  particular trabajo casa oficina personal principal otro trabalho residencial comercial outro lavoro ufficio casa altro
+  thuis werk domowy służbowy prywatny inny domácí práce ev iş домашний рабочий личный 1 2 3 4 5 6 7 8 9
+`);
+const MOST_PHONES = 8;
 
 function rank(title: string): number {
   const words = wordsOf(title);
@@ -61,11 +70,21 @@ function rank(title: string): number {
 }
 
 /**
- * The position of the column that most likely holds the phone numbers; nothing where none is called so.
+ * The positions of the columns that hold a person's phone numbers, the likeliest first; none where none is called so. Behind
+ * the first stand those alone that are surely the person's own: the phone of an assistant is not.
  * @param isOther whether a column is known to hold something else
  */
-export function findPhoneColumn(titles: readonly string[], isOther: (title: string) => boolean): number | undefined {
+export function findPhoneColumns(titles: readonly string[], isOther: (title: string) => boolean): number[] {
   const ranks = titles.map((title) => (isOther(title) ? Number.POSITIVE_INFINITY : rank(title)));
   const best = Math.min(...ranks);
-  return Number.isFinite(best) ? ranks.indexOf(best) : undefined;
+  if (!Number.isFinite(best)) return [];
+  const first = ranks.indexOf(best);
+  const others = titles.flatMap((title, at) => (at !== first && !isOther(title) && isOwnPhone(title) ? at : []));
+  return [first, ...others.sort((one, other) => ranks[one]! - ranks[other]!)].slice(0, MOST_PHONES);
 }
+
+/** Whether each word of a title is one for a phone, or says which of a person's phones it is. */
+const isOwnPhone = (title: string): boolean => {
+  const words = wordsOf(title);
+  return words.some((word) => WORDS.has(word)) && words.every((word) => WORDS.has(word) || WHICH.has(word));
+};

@@ -41,12 +41,15 @@ export async function previewContacts(
         if (!preview.header) {
           preview.titles = row.fields;
           preview.header = readHeader(row.fields, maxColumns, named);
-          format.phoneColumn = preview.header.columns[preview.header.phone]!;
+          format.phoneColumn = preview.header.columns[preview.header.phones[0]!]!;
           continue;
         }
         const read = checkRow(row, preview.header, format, defaultCountry);
         const first = Array.isArray(read) ? undefined : seen.add(read.phoneNumber, row.row);
-        preview.rows.push({ row, read: first === undefined ? read : [duplicate(row, preview.header, first)] });
+        preview.rows.push({
+          row,
+          read: first === undefined ? read : [duplicate(row, read as ReadContact, preview.header, first)],
+        });
         if (preview.rows.length === MOST_ROWS) return preview;
       }
     }

@@ -51,6 +51,7 @@ describe('readContacts', () => {
     expect(read.contacts).toEqual([
       {
         row: 2,
+        phoneColumn: 0,
         phoneNumber: 14155550100,
         country: 'US',
         name: 'Ann',
@@ -59,6 +60,7 @@ describe('readContacts', () => {
       },
       {
         row: 3,
+        phoneColumn: 0,
         phoneNumber: 12125550142,
         country: 'US',
         name: 'Bob; the "2nd"',
@@ -67,6 +69,7 @@ describe('readContacts', () => {
       },
       {
         row: 10,
+        phoneColumn: 0,
         phoneNumber: 442079460002,
         country: 'GB',
         name: 'E',
@@ -75,6 +78,7 @@ describe('readContacts', () => {
       },
       {
         row: 11,
+        phoneColumn: 0,
         phoneNumber: 442079460003,
         country: 'GB',
         name: 'F\nG',
@@ -249,28 +253,28 @@ describe('readHeader', () => {
     'Nomor Telepon',
   ])('finds the phone column in %s, or says that there is none', (title) => {
     if (title.startsWith('"')) expect(() => readHeader(['a', title], 64)).toThrow('No column holds phone numbers');
-    else expect(readHeader(['a', title], 64).phone).toBe(1);
+    else expect(readHeader(['a', title], 64).phones[0]).toBe(1);
   });
 
   it('takes the better column, wherever it stands', () => {
-    expect(readHeader(['Number', 'Telefon'], 64).phone).toBe(1);
-    expect(readHeader(['Number', 'Home phone', 'Telefon'], 64).phone).toBe(2);
-    expect(readHeader(['Phone type', 'Number'], 64).phone).toBe(1);
+    expect(readHeader(['Number', 'Telefon'], 64).phones[0]).toBe(1);
+    expect(readHeader(['Number', 'Home phone', 'Telefon'], 64).phones[0]).toBe(2);
+    expect(readHeader(['Phone type', 'Number'], 64).phones[0]).toBe(1);
   });
 
   it('takes the column that is named, whatever it is called', () => {
     const titles = ['Phone', 'Kontakt  (privat)', 'name', 'Kontakt'];
-    expect(readHeader(titles, 64, { phoneColumn: 'Kontakt' }).phone).toBe(3);
-    expect(readHeader(titles, 64, { phoneColumn: 'kontakt privat' }).phone).toBe(1);
-    expect(readHeader(titles, 64, { phoneColumn: 'name' })).toMatchObject({ phone: 2, name: undefined });
+    expect(readHeader(titles, 64, { phoneColumn: 'Kontakt' }).phones[0]).toBe(3);
+    expect(readHeader(titles, 64, { phoneColumn: 'kontakt privat' }).phones[0]).toBe(1);
+    expect(readHeader(titles, 64, { phoneColumn: 'name' })).toMatchObject({ phones: [2], names: [] });
     expect(() => readHeader(titles, 64, { phoneColumn: 'Fon' })).toThrow(
-      'No column is called "Fon", as phoneColumn says. Found: "Phone"',
+      'No column is called "Fon", as phoneColumns says. Found: "Phone"',
     );
   });
 
   it('prefers phone_number, and keeps the others as variables', () => {
     const header = readHeader(['number', 'mobile', 'Phone Number', 'name'], 64);
-    expect(header.phone).toBe(2);
+    expect(header.phones).toEqual([2, 1]);
     expect(header.variables).toEqual([
       { name: 'number', column: 0 },
       { name: 'mobile', column: 1 },

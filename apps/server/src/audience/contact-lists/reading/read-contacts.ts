@@ -1,9 +1,10 @@
 import { checkRow, type ReadContact } from './check-row.ts';
+import { type ColumnUse, columnUses } from './column-uses.ts';
 import { decode } from './decode.ts';
 import type { RowFault } from './error-report.ts';
 import { FileFault } from './file-fault.ts';
 import type { FileFormat, ReadAs } from './file-format.ts';
-import { type Header, readHeader } from './header.ts';
+import { type Header, type NamedColumns, readHeader } from './header.ts';
 import { type Row, readRows } from './rows.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 
@@ -39,6 +40,7 @@ export interface ContactBatch {
   bytesRead: number;
   /** How the file is read, as far as is known by now. */
   format: FileFormat;
+  columns: readonly ColumnUse[];
 }
 
 /** What rows say of people's own words. */
@@ -51,13 +53,9 @@ export interface RowWords {
   alsoRefused: number[];
 }
 
-export interface ReadOptions extends ReadAs {
+export interface ReadOptions extends ReadAs, NamedColumns {
   /** ISO 3166-1 alpha-2, to read national numbers. */
   defaultCountry?: string | undefined;
-  /** The column that holds the numbers, where somebody has named it. */
-  phoneColumn?: string | undefined;
-  /** The columns that say who is not to be called, where somebody has named them. */
-  doNotCallColumns?: string[] | undefined;
   limits?: Partial<ReadLimits>;
 }
 
@@ -74,7 +72,7 @@ async function* counted(source: AsyncIterable<Uint8Array>, count: { bytes: numbe
   }
 }
 
-function emptyBatch(variables: readonly string[], format: FileFormat): ContactBatch {
+function emptyBatch(variables: readonly string[], format: FileFormat, columns: readonly ColumnUse[]): ContactBatch {
   const words = { doNotCall: [], consents: 0, alsoForbidden: [], alsoRefused: [] };
   return {
     variables,
@@ -86,6 +84,7 @@ function emptyBatch(variables: readonly string[], format: FileFormat): ContactBa
     rows: 0,
     bytesRead: 0,
     format,
+    columns,
   };
 }
 
@@ -109,7 +108,7 @@ export async function* readContacts(
     country: options.defaultCountry,
   });
   let header: Header | undefined;
-  let batch = emptyBatch([], format);
+  let batch = emptyBatch([], format, []);
   let characters = 0;
   let total = 0;
   let firstFault: RowFault | undefined;
@@ -117,10 +116,11 @@ export async function* readContacts(
     for (const row of rows) {
       if (!header) {
         header = readHeader(row.fields, limits.maxColumns, options);
-        format.phoneColumn = header.columns[header.phone]!;
+        format.phoneColumn = header.columns[header.phones[0]!]!;
         batch = emptyBatch(
           header.variables.map((variable) => variable.name),
           format,
+          columnUses(header),
         );
         continue;
       }
@@ -140,13 +140,13 @@ export async function* readContacts(
         if (first === undefined) batch.contacts.push(read);
         else {
           batch.duplicateRows += 1;
-          batch.faults.push(duplicate(row, header, first));
+          batch.faults.push(duplicate(row, read, header, first));
         }
       }
       for (const field of row.fields) characters += field.length;
       if (batch.rows < BATCH_ROWS && characters < BATCH_CHARACTERS) continue;
       yield { ...batch, bytesRead: count.bytes };
-      batch = emptyBatch(batch.variables, format);
+      batch = emptyBatch(batch.variables, format, batch.columns);
       characters = 0;
     }
   }
@@ -165,10 +165,15 @@ function noteWord(words: RowWords, { row, phoneNumber, doNotCall, consent }: Rea
 }
 
 /** The fault of a row whose number stands in an earlier one. */
-export const duplicate = ({ row, fields }: Row, { columns, phone }: Header, first: number): RowFault => ({
+export const duplicate = (
+  { row, fields }: Row,
+  { phoneColumn }: ReadContact,
+  { columns }: Header,
+  first: number,
+): RowFault => ({
   row,
-  column: columns[phone]!,
-  value: fields[phone]!,
+  column: columns[phoneColumn]!,
+  value: fields[phoneColumn]!,
   code: 'duplicate',
   reason: `Row ${first} has this number already, and is kept.`,
 });

@@ -339,6 +339,7 @@ export interface Schema {
     do_not_call_row_numbers: Generated<number[]>;
     consent_rows: Generated<number>;
     read_as: JSONColumnType<object, string, string> | null;
+    columns: JSONColumnType<object[], string, string> | null;
   };
   contact_lists: {
     workspace_id: string;
