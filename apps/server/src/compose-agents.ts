@@ -2,8 +2,8 @@ import { configured, type Engine } from './compose-engine.ts';
 import type { Parts, Services } from './compose-services.ts';
 import { callBack } from './dialing/call-intents/call-back.ts';
 import { toolCaller } from './dialing/calls/call-tool.ts';
-import { keepUsage } from './dialing/calls/keep-usage.ts';
 import { type CallResultDeps, recordCallResult } from './dialing/calls/record-call-result.ts';
+import { recordOver } from './dialing/calls/record-over.ts';
 import { toolUser } from './dialing/calls/use-tool.ts';
 import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
 import { countConversions } from './dialing/campaigns/count-conversions.ts';
@@ -55,10 +55,10 @@ export function serveAgents(parts: Parts, services: Services, engine: Engine): v
     callBack: (call, time) => callBack(callBacks, call, time),
   });
   const acts: Acts = {
-    record_result: async ({ workspaceId, roomId }, { result }) => {
-      await recordCallResult(results, workspaceId, roomId, result, undefined);
+    record_result: async (call, { result, over }) => {
+      if (over) await recordOver({ ...results, recordEvents: engine.recordEvents }, call, result, over);
+      else await recordCallResult(results, call.workspaceId, call.roomId, result, undefined);
     },
-    record_usage: (call, { usage }) => keepUsage(parts.database, call, usage),
     call_back: async (call, time) => {
       await callBack(callBacks, call, time);
     },

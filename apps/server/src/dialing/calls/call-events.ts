@@ -3,12 +3,18 @@ import { recordForWebhooks, workspacesWithEndpoints } from '../../platform/journ
 import type { CallKey } from './call.ts';
 import { type CallRow, shapeCall } from './shape-call.ts';
 import type { CallStore } from './store.ts';
+import { transcriptsOf, withTranscript } from './transcripts.ts';
 
 /** What webhooks are told of calls, in its order. A call as it is now, or when that is past, as it was then. */
 const moments = {
   'call.started': { revision: 1, at: (row: CallRow) => row.dialed_at ?? row.queued_at, asThen: (row: CallRow) => row },
   'call.answered': { revision: 2, at: (row: CallRow) => row.answered_at!, asThen: asAnswered },
   'call.ended': { revision: 3, at: (row: CallRow) => row.ended_at!, asThen: (row: CallRow) => row },
+  'call.transcribed': {
+    revision: 5,
+    at: (row: CallRow) => new Date(row.result!.recordedAt),
+    asThen: (row: CallRow) => row,
+  },
   'call.recorded': { revision: 4, at: (row: CallRow) => row.recording_stored_at!, asThen: (row: CallRow) => row },
 } as const;
 
@@ -50,6 +56,7 @@ export const callEventRecorder =
     if (told.length === 0) return;
     const { revision, at, asThen } = moments[type];
     const rows = await named(tx, told);
+    const said = type === 'call.transcribed' ? await saidOn(tx, rows) : undefined;
     await recordForWebhooks(
       tx,
       type,
@@ -57,8 +64,13 @@ export const callEventRecorder =
         workspaceId: row.workspace_id,
         resourceId: row.id,
         revision,
-        data: shapeCall(asThen(row)),
+        data: withTranscript(shapeCall(asThen(row)), said?.get(row.id)),
         at: at(row),
       })),
     );
   };
+
+async function saidOn(tx: Tx, rows: readonly CallRow[]): Promise<Awaited<ReturnType<typeof transcriptsOf>>> {
+  const all = await Promise.all(rows.map((row) => transcriptsOf(tx, row.workspace_id, [row.id])));
+  return new Map(all.flatMap((each) => [...each]));
+}

@@ -40,6 +40,7 @@ export interface CallResultDeps {
  * list, and nothing here takes it off. Of a person who was erased only the conversion is kept. Throws `not_found`,
  * `invalid_state` for a call that waits to be placed and for an opt-out of an erased person, and `invalid_request` for a transcript that is too long.
  * @param auditEntry nothing if the server's own agent of the call records it
+ * @param more done in the same transaction, with whether a transcript was kept
  */
 export async function recordCallResult(
   { database, clock, calls, countConversions, retryMachine, withdrawCallsTo, guard }: CallResultDeps,
@@ -47,6 +48,7 @@ export async function recordCallResult(
   roomId: string,
   result: RecordCallResult,
   auditEntry: AuditEntry | undefined,
+  more?: (tx: WorkspaceTx, hasTranscript: boolean) => Promise<void>,
 ): Promise<Call> {
   refuseLongTranscript(result.transcript);
   const [now, since] = [clock.now(), guard.doubts()];
@@ -61,6 +63,7 @@ export async function recordCallResult(
       if (sent.optOut) await addOptOut(tx, person, 'Asked for it on a call.', now);
       const isAnew = transcript !== undefined && (await keepTranscript(tx, roomId, transcript));
       const difference = await mergeResult(tx, roomId, sent, isAnew, now);
+      await more?.(tx, transcript !== undefined);
       if (sent.answeredBy === 'machine') await retryMachine(tx, roomId, now);
       return difference;
     });

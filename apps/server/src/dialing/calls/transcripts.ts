@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import type { Tx, WorkspaceTx } from '../../foundation/database/database.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { refuse } from '../../foundation/values/service-error.ts';
 import { type Call, shapeCall } from './shape-call.ts';
@@ -37,7 +37,21 @@ export async function readWithTranscript(
   if (!row) return undefined;
   const call = shapeCall(row);
   if (!call.result) return call;
-  const { rows } = await sql<{ turns: Transcript }>`
-    select turns from call_transcripts where workspace_id = ${tx.workspaceId} and room_id = ${roomId}`.execute(tx.db);
-  return rows[0] ? { ...call, result: { ...call.result, transcript: rows[0].turns } } : call;
+  return withTranscript(call, (await transcriptsOf(tx, tx.workspaceId, [roomId])).get(roomId));
+}
+
+/** A call with what was said on it, if that is known. */
+export const withTranscript = (call: Call, transcript: Transcript | undefined): Call =>
+  call.result && transcript ? { ...call, result: { ...call.result, transcript } } : call;
+
+/** What was said on some calls of a workspace, by their UUIDs. */
+export async function transcriptsOf(
+  tx: Tx,
+  workspaceId: string,
+  roomIds: readonly string[],
+): Promise<Map<string, Transcript>> {
+  const { rows } = await sql<{ room_id: string; turns: Transcript }>`
+    select room_id, turns from call_transcripts
+    where workspace_id = ${workspaceId} and room_id = any(${roomIds}::uuid[])`.execute(tx.db);
+  return new Map(rows.map(({ room_id, turns }) => [room_id, turns]));
 }

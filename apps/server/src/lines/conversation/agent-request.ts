@@ -17,13 +17,15 @@ export interface CallBackTime {
 
 /** What an agent that this server itself speaks for can ask for in its call: each for this call and its person alone. */
 export type AgentRequest =
-  /** What it found out: the same as a `POST` of the call's result. Answers nothing. */
+  /**
+   * What it found out: the same as a `POST` of the call's result. Answers nothing.
+   * @param over the call is over: what its model has used, and whether this is all that is told of the call
+   */
   | {
       type: 'record_result';
       result: components['schemas']['RecordCallResult'] & Pick<components['schemas']['CallResult'], 'dataComplete'>;
+      over?: { isAll: boolean; usage?: ModelUsage };
     }
-  /** All that its model has used, if that became more after the call's end. Answers nothing. */
-  | { type: 'record_usage'; usage: ModelUsage }
   /** A tool that its model calls. Answers a `ToolAnswer`. @param args JSON, as the model wrote it */
   | { type: 'use_tool'; name: string; args: string }
   /** Another call with the same person. Answers nothing. */

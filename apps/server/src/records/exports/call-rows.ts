@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { fromE164 } from '../../dialing/calls/call.ts';
 import { type Call, shapeCall } from '../../dialing/calls/shape-call.ts';
+import { transcriptsOf, withTranscript } from '../../dialing/calls/transcripts.ts';
 import { campaignCallDetails } from '../../dialing/campaigns/own-calls.ts';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { fromId } from '../../foundation/values/ids.ts';
@@ -28,13 +29,18 @@ const resultColumns = [
 ] as const satisfies readonly (keyof NonNullable<Call['result']>)[];
 
 /** The first line of a file of calls. */
-export const callHeader: readonly string[] = [...columns, ...resultColumns, 'agentEnd', 'usage'];
+export const callHeader: readonly string[] = [
+  ...[...columns, ...resultColumns, 'agentEnd', 'usage'],
+  ...['dataComplete', 'transcript'],
+];
 
 const cellsOf = (call: Call): unknown[] => [
   ...columns.map((column) => call[column]),
   ...resultColumns.map((column) => call.result?.[column]),
   call.agentEnd,
   call.usage,
+  call.result?.dataComplete,
+  call.result?.transcript,
 ];
 
 /** The last call of a chunk. The time is text: that of the database is finer than a Date. */
@@ -62,11 +68,17 @@ export async function* callRows(
       places.map(({ id }) => ({ workspaceId, roomId: id })),
     );
     const byId = new Map(rows.map((row) => [row.id, row]));
-    return { places, rows: places.flatMap(({ id }) => byId.get(id) ?? []) };
+    const said = await transcriptsOf(
+      tx,
+      workspaceId,
+      rows.filter(({ result }) => result).map(({ id }) => id),
+    );
+    const found = places.flatMap(({ id }) => byId.get(id) ?? []);
+    return { places, calls: found.map((row) => withTranscript(shapeCall(row), said.get(row.id))) };
   };
   for (;;) {
-    const { places, rows } = await database.inWorkspace(workspaceId, next, { mayTakeLong: true });
-    yield rows.map((row) => cellsOf(shapeCall(row)));
+    const { places, calls: found } = await database.inWorkspace(workspaceId, next, { mayTakeLong: true });
+    yield found.map(cellsOf);
     if (places.length < CHUNK) return;
     after = places.at(-1);
   }

@@ -190,7 +190,6 @@ const pretended: {
 } = {
   record_result: () => NOBODY_RUNG,
   use_tool: () => ({ output: NOBODY_RUNG, isDone: true }),
-  record_usage: () => NOBODY_RUNG,
   call_back: () => NOBODY_RUNG,
 };
 

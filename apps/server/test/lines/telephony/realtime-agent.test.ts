@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromId, toId } from '../../../src/foundation/values/ids.ts';
+import { createEndpoint, startReceiver } from '../../platform/webhooks/receiver.ts';
 import { seedList } from '../../seed/list.ts';
 import { until } from '../../until.ts';
 import { addFiles, bases } from '../../voices/knowledge-bases/documents.ts';
@@ -400,4 +403,59 @@ test('a model that listens while it speaks has another one use its tools', async
   const [started] = live.sessions.at(-1)!.of('session.start');
   expect(started).toMatchObject({ session: { delegation: { responses: { model: 'gpt-6' } } } });
   expect(JSON.stringify(started)).toContain('- opt_out: ');
+});
+
+test('what was said and found out stands in the record, the webhook and the export, and an erasure takes it', async () => {
+  const receiver = await startReceiver();
+  await createEndpoint(calling.server, receiver.url, ['call.ended', 'call.transcribed']);
+  const resultSchema = { type: 'object', required: ['mood'], properties: { mood: { enum: ['good', 'bad'] } } };
+  const agentId = await agentWith({ resultSchema });
+  behaviour.asked = (session, { response }) => {
+    const isAsked = (response as { tool_choice?: object } | undefined)?.tool_choice !== undefined;
+    if (!isAsked) session.respond({ hertz: 700, ms: 400, words: 'How are you?' });
+    else session.respond({ tools: { record_result: { data: { mood: 'good' } } } });
+  };
+  callee = async (incoming, answer) => {
+    const phone = await answer();
+    await until(() => msOf(700, phone.sound()) >= 100);
+    model.sessions.at(-1)!.hears('Splendid, thank you.');
+    await sleep(50);
+    void incoming.hangUp();
+  };
+  const toNumber = '+14155550129';
+  const read = await call(agentId, toNumber);
+  await until(() => receiver.ofType('call.transcribed').length === 1);
+  const result = {
+    ...{ data: { mood: 'good' }, dataComplete: true },
+    transcript: [
+      { role: 'agent', text: expect.stringMatching(/^How/) },
+      { role: 'person', text: 'Splendid, thank you.' },
+      { role: 'system', text: expect.stringContaining('record_result') },
+    ],
+  };
+  expect(await read()).toMatchObject({ status: 'completed', result, usage: { inputTokens: 200 } });
+  expect(receiver.received.map(({ type }) => type)).toEqual(['call.ended', 'call.transcribed']);
+  expect(receiver.ofType('call.transcribed')[0]!.data).toEqual(await read());
+
+  const { client, database } = calling.server;
+  const { data: made } = await client.POST('/v1/exports', { body: { type: 'calls', filter: { agentId } } });
+  const params = { path: { exportId: made!.id } };
+  const exported = async () => (await client.GET('/v1/exports/{exportId}', { params })).data!;
+  await until(async () => (await exported()).status === 'ready');
+  const file = await (await fetch((await exported()).url!)).text();
+  expect(file).toContain('"{""mood"":""good""}"');
+  expect(file).toContain('""text"":""Splendid, thank you.""');
+
+  const { data: erasure } = await client.POST('/v1/erasures', { body: { phoneNumber: toNumber } });
+  const at = { params: { path: { erasureId: erasure!.id } } };
+  await until(async () => (await client.GET('/v1/erasures/{erasureId}', at)).data!.status === 'completed');
+  const { rows } = await database.inEngine(({ db }) =>
+    sql<{ found: number }>`
+      select (select count(*) from call_transcripts where turns::text like '%Splendid%')
+        + (select count(*) from events where data::text like '%Splendid%')
+        + (select count(*) from webhook_deliveries w where w::text like '%Splendid%') as found`.execute(db),
+  );
+  expect(rows).toEqual([{ found: 0 }]);
+  expect((await read()).result).not.toHaveProperty('data');
+  await receiver.stop();
 });

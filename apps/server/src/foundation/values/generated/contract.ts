@@ -2687,6 +2687,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "call.transcribed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What was said on a call is kept
+         * @description Sent once a call with a speech model or a script has ended and all that its agent tells of it is kept: the transcript, what it found out and what its model has used. A transcript that you record yourself is told of by no event.
+         */
+        post: operations["onCallTranscribed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "campaign.<status>": {
         parameters: {
             query?: never;
@@ -5720,7 +5740,7 @@ export interface components {
              */
             interrupted?: boolean;
         };
-        /** @description What was said, turn by turn. At most 2,000 turns, and 1 MiB as JSON. Only where one call is read. */
+        /** @description What was said, turn by turn. At most 2,000 turns, and 1 MiB as JSON. Only where one call is read, and in `call.transcribed`. */
         CallTranscript: components["schemas"]["CallTurn"][];
         /**
          * @description Values that the agent collected, by name. Any JSON.
@@ -8267,7 +8287,7 @@ export interface components {
          * @example call.ended
          * @enum {string}
          */
-        WebhookEventType: "call.started" | "call.answered" | "call.ended" | "call.recorded" | "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "batch.completed" | "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled" | "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired" | "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed" | "phone_number.updated" | "trunk.updated";
+        WebhookEventType: "call.started" | "call.answered" | "call.ended" | "call.recorded" | "call.transcribed" | "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "batch.completed" | "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled" | "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired" | "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed" | "phone_number.updated" | "trunk.updated";
         /**
          * @description All event types that begin so, those too that are still to come.
          * @example call.*
@@ -8845,6 +8865,18 @@ export interface components {
             /** @description When it happened. */
             timestamp: components["schemas"]["Timestamp"];
             /** @description The call as it was then. */
+            data: components["schemas"]["Call"];
+        };
+        /** @description What was said on a call is kept. */
+        CallTranscribedWebhookEvent: {
+            /**
+             * @description Always `call.transcribed`.
+             * @constant
+             */
+            type: "call.transcribed";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The call as it was then, with `result.transcript`. */
             data: components["schemas"]["Call"];
         };
         /** @description A campaign came to another status. */
@@ -16487,6 +16519,41 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CallRecordedWebhookEvent"];
+            };
+        };
+        responses: {
+            410: components["responses"]["WebhookGone"];
+            "2XX": components["responses"]["WebhookTaken"];
+            default: components["responses"]["WebhookFailed"];
+        };
+    };
+    onCallTranscribed: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The ID of the event. Every try and every replay bears the same, so that you can tell what you had before.
+                 * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                "webhook-id": components["parameters"]["WebhookIdHeader"];
+                /**
+                 * @description When this try was sent, in seconds since 1970-01-01 UTC. Refuse what is older than 5 minutes.
+                 * @example 1795167000
+                 */
+                "webhook-timestamp": components["parameters"]["WebhookTimestampHeader"];
+                /**
+                 * @description `v1,` and the Base64 of the HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks says. Two of them, parted by a space, while a rotated secret still holds; one that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["WebhookSignatureHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallTranscribedWebhookEvent"];
             };
         };
         responses: {

@@ -182,6 +182,8 @@ export class RealtimeVoice implements Voice {
 
   /** The model says something: from when what waits before it was played. */
   #begins(item: string): void {
+    // Nobody hears what it says after the end.
+    if (this.#end) return;
     this.#goesOn();
     this.#transcript.begin(item, 'agent', Date.now() + this.#speech.playout.queued / BYTES_PER_MS);
   }
@@ -229,7 +231,9 @@ export class RealtimeVoice implements Voice {
     this.#transcript.add(turn, callNote(name, args));
     const { output, note, isWanted } = await this.#tools.use(name, args, id);
     this.#transcript.add(turn, note);
-    if (isWanted && model === this.#session?.model) model.answer(id, output);
+    // Once it has done what it was asked for after the end, it has nothing more to say.
+    const isLast = this.#end !== undefined && this.#tools.hasUsed(name);
+    if (isWanted && !isLast && model === this.#session?.model) model.answer(id, output);
     void this.#move();
   }
 
@@ -315,6 +319,7 @@ export class RealtimeVoice implements Voice {
   close(): StreamEnd {
     this.#rest();
     this.#over({ reason: 'call_ended' });
+    this.#transcript.cutAt(this.#taken - this.#speech.playout.queued);
     void this.#finish();
     return this.#end!;
   }
@@ -322,17 +327,23 @@ export class RealtimeVoice implements Voice {
   /** Has kept what was said, and what it found out if that is missing. */
   async #finish(): Promise<void> {
     const told = this.#usage;
-    const turns = this.#transcript.turns();
-    if (turns.length > 0)
-      await this.#speech.ask({ type: 'record_result', result: { transcript: turns } }).catch(() => {});
-    await this.#askAfterwards(this.#ask.asksFor);
+    const tool = this.#ask.asksFor;
+    if (tool !== undefined && this.#isAnswered && !this.#tools.hasUsed(tool))
+      await Promise.all([this.#keep(false), this.#askAfterwards(tool)]);
     this.#session?.close();
-    if (this.#usage && this.#usage !== told)
-      await this.#speech.ask({ type: 'record_usage', usage: this.#usage }).catch(() => {});
+    await this.#keep(true, this.#usage !== told);
   }
 
-  async #askAfterwards(tool: string | undefined): Promise<void> {
-    if (tool === undefined || !this.#isAnswered || this.#tools.hasUsed(tool)) return;
+  /** @param isAll whether nothing more is told of the call */
+  async #keep(isAll: boolean, hasUsedMore = false): Promise<void> {
+    const transcript = this.#transcript.turns();
+    if (transcript.length === 0 && !hasUsedMore) return;
+    const over = { isAll, ...(this.#usage && { usage: this.#usage }) };
+    const result = transcript.length > 0 ? { transcript } : {};
+    await this.#speech.ask({ type: 'record_result', result, over }).catch(() => {});
+  }
+
+  async #askAfterwards(tool: string): Promise<void> {
     if (this.#session) {
       this.#session.model.askFor(tool, 'The call has ended.');
       await this.#tools.used(tool, RESULT_MS);

@@ -168,8 +168,8 @@ export class ScriptVoice implements Voice {
     this.#kept = this.#kept.then(() => this.#record({ ...result }));
   }
 
-  #record(result: object): Promise<boolean> {
-    return this.#speech.ask({ type: 'record_result', result }).then(
+  #record(result: object, over?: object): Promise<boolean> {
+    return this.#speech.ask({ type: 'record_result', result, ...(over && { over }) }).then(
       () => true,
       () => false,
     );
@@ -223,7 +223,7 @@ export class ScriptVoice implements Voice {
     const transcript = this.#counts.sentencesSaid > 0 ? this.#transcript.turns() : [];
     const isKept = await this.#kept;
     const result = { ...(!isKept && this.#result), ...(transcript.length > 0 && { transcript }) };
-    if (Object.keys(result).length > 0) await this.#record(result);
+    if (Object.keys(result).length > 0) await this.#record(result, { isAll: true });
   }
 
   counts(): Record<string, number> {

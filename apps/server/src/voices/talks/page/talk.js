@@ -68,7 +68,7 @@ const heard = {
   answered: () => show('You are connected: speak.'),
   request: ({ request, answer }) => {
     const { transcript, ...result } = request.result ?? {};
-    for (const { role, text } of transcript ?? []) note(text, role);
+    if (request.over?.isAll !== false) for (const { role, text } of transcript ?? []) note(text, role);
     const shown = request.result ? { ...request, result } : request;
     if (!transcript || Object.keys(result).length > 0)
       note(`${JSON.stringify(shown)} → ${JSON.stringify(answer ?? '')}`);

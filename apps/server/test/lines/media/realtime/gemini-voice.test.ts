@@ -71,7 +71,7 @@ test.concurrent('a callee that speaks is not talked over: what waits is cleared,
   expect(call.transcript()).toMatchObject([
     { role: 'agent', text: expect.stringMatching(/^one two/), interrupted: true },
     { role: 'person', text: 'Stop, please.' },
-    { role: 'agent', text: 'Of course.' },
+    { role: 'agent', text: expect.stringMatching(/^Of/) },
   ]);
   expect(JSON.stringify(call.transcript())).not.toContain('five');
 });

@@ -14,6 +14,7 @@ export interface Asked {
   name?: string;
   args?: string;
   result?: { transcript?: object[] };
+  over?: { isAll: boolean; usage?: object };
 }
 
 interface Double extends AsyncDisposable {

@@ -119,14 +119,21 @@ test('after the end it is asked for what is missing, and the session is closed',
     behaviour: {
       asked: (session, { response }) => {
         const isAsked = (response as { tool_choice?: object } | undefined)?.tool_choice !== undefined;
-        session.respond(isAsked ? { tools: { record_result: { summary: 'Fine.' } } } : { hertz: 700, ms: 100 });
+        if (isAsked) session.respond({ tools: { record_result: { summary: 'Fine.' } } });
+        else session.respond({ hertz: 700, ms: 4000, words: 'This is a sentence of which the person hears little.' });
       },
     },
   });
   await call.media.answer();
-  await until(() => msOf(700, call.peer.sound()) >= 80);
+  await until(() => msOf(700, call.peer.sound()) >= 900);
   await call.close();
   await until(() => call.session.socket.readyState === 3);
+  // It is told nothing that it would speak of, and what nobody has heard was not said.
+  expect(call.session.of('response.create')).toHaveLength(2);
+  await until(() => call.asked.at(-1)!.over?.isAll === true);
+  const { result, over } = call.asked.at(-1)!;
+  expect(result!.transcript![0]).toMatchObject({ text: expect.not.stringContaining('person'), interrupted: true });
+  expect(over!.usage).toMatchObject({ inputTokens: 200, outputTokens: 100 });
   expect(call.asked.map(({ type, name }) => [type, name])).toContainEqual(['use_tool', 'record_result']);
 });
 
