@@ -33,10 +33,10 @@ export function callResultsOf({ database, clock }: Parts, services: Services, en
 
 /** The talks with agents that this process holds. */
 export function openTalks({ database, clock, log, config, publicUrl }: Parts, services: Services): Talks {
-  const { secrets, callAgents: agents, sound, sentences } = services;
+  const { secrets, callAgents: agents, sound, desk } = services;
   const { media, address: mediaAddress } = sound;
   const { corsOrigins = [] } = config;
-  const own = { secrets, agents, fill: fillWhatIs, sentences, media, mediaAddress, corsOrigins };
+  const own = { secrets, agents, fill: fillWhatIs, serve: desk.serve, media, mediaAddress, corsOrigins };
   return new Talks({ database, clock, log, publicUrl, ...own });
 }
 
@@ -64,7 +64,9 @@ export function serveAgents(parts: Parts, services: Services, engine: Engine): v
     },
     speech: ({ workspaceId }, { isKept, ...spoken }) => services.sentences.speech(workspaceId, spoken, isKept),
     sound: ({ workspaceId }, { soundId }) => services.sentences.sound(workspaceId, soundId),
-    use_tool: (call, { name, args }) => useTool(call, name, args),
+    use_tool: useTool,
+    // Nobody follows a call that is no talk.
+    turn: async () => {},
   };
   services.desk.open((call, request) => acts[request.type](call, request as never));
 }

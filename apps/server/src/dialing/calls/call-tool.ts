@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import type { SendRequest } from '../../foundation/outbound-http/guarded-request.ts';
 import { OutboundError } from '../../foundation/outbound-http/outbound-error.ts';
 import { webhookHeaders } from '../../foundation/outbound-http/webhook-headers.ts';
-import { newUuid, toId } from '../../foundation/values/ids.ts';
+import { toId } from '../../foundation/values/ids.ts';
 import { Shares } from '../../foundation/values/limiter.ts';
 import type { ServedCall } from '../../lines/conversation/agent-request.ts';
 import type { HttpTool } from '../../lines/telephony/agent-connection.ts';
@@ -18,19 +19,29 @@ export interface CalledTool {
   isDone: boolean;
 }
 
-/** Sends a tool's arguments to where its owner has it. Nothing is thrown. @param secret signs it */
-export type CallTool = (call: ServedCall, tool: HttpTool, args: object, secret: string) => Promise<CalledTool>;
+/** One use of a tool in a call. */
+export interface ToolUse {
+  /** The model's name of it. */
+  id: string;
+  tool: HttpTool;
+  args: object;
+  /** Signs the request. */
+  secret: string;
+}
+
+/** Sends a tool's arguments to where its owner has it. Nothing is thrown. */
+export type CallTool = (call: ServedCall, use: ToolUse) => Promise<CalledTool>;
 
 /** Sends what tools of customers are called with, so many at a time that they hold up nobody. */
 export function toolCaller(send: SendRequest): { call: CallTool; slots: Shares } {
   const slots = new Shares(MOST_UNDER_WAY);
-  const call: CallTool = async (served, tool, args, secret) => {
+  const call: CallTool = async (served, { id, tool, args, secret }) => {
     const { workspaceId } = served;
     if (!slots.take(workspaceId)) return failure('Too many tools are at work now. Wait a few seconds.');
     try {
       const { url, timeoutMs } = tool;
       const body = bodyOf(served, tool.name, args);
-      const headers = { ...tool.headers, ...signed(secret, body) };
+      const headers = { ...tool.headers, ...signed(secret, idOf(served, id), body) };
       const request = { workspaceId, method: 'POST', url, headers, body, timeoutMs, maxBytes: MOST_BYTES } as const;
       const answer = await send(request);
       const text = answer.body.toString();
@@ -48,9 +59,15 @@ export function toolCaller(send: SendRequest): { call: CallTool; slots: Shares }
 
 const failure = (output: string): CalledTool => ({ output, isDone: false });
 
-const bodyOf = ({ roomId, agentId }: ServedCall, tool: string, args: object): string =>
-  JSON.stringify({ tool, arguments: args, call: { roomId: toId('room', roomId), agentId } });
+const bodyOf = ({ roomId, agentId, isTalk }: ServedCall, tool: string, args: object): string =>
+  JSON.stringify({
+    ...{ tool, arguments: args },
+    call: { roomId: toId('room', roomId), agentId, ...(isTalk && { talk: true }) },
+  });
+
+/** One use in one call has one ID, however often it is sent. */
+const idOf = ({ roomId }: ServedCall, id: string): string => `tool_${hash('sha256', `${roomId} ${id}`).slice(0, 32)}`;
 
 /** With the agent's secret as it is for a key. */
-const signed = (secret: string, body: string): Record<string, string> =>
-  webhookHeaders([secret], { id: `tool_${newUuid().replaceAll('-', '')}`, body, userAgent: 'Trunkline-Tools/1' });
+const signed = (secret: string, id: string, body: string): Record<string, string> =>
+  webhookHeaders([secret], { id, body, userAgent: 'Trunkline-Tools/1' });

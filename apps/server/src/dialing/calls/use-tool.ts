@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { fromId } from '../../foundation/values/ids.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
-import type { CallBackTime, ServedCall } from '../../lines/conversation/agent-request.ts';
+import { type AgentRequest, type CallBackTime, NOBODY_RUNG, type ServedCall } from '../../lines/conversation/agent-request.ts';
 import type { ToolAnswer } from '../../lines/media/realtime/tool-calls.ts';
 import type { AgentDirectory } from '../../voices/agents/directory.ts';
 import { readArguments } from '../../voices/agents/tool-arguments.ts';
@@ -19,8 +19,11 @@ export interface ToolDeps {
   log: Logger;
 }
 
+/** A tool that a model calls. */
+export type AskedTool = Pick<Extract<AgentRequest, { type: 'use_tool' }>, 'id' | 'name' | 'args'>;
+
 /** Uses a tool in a call. Nothing is thrown: what is in the way is told to the model in words. */
-export type UseTool = (call: ServedCall, name: string, args: string) => Promise<ToolAnswer>;
+export type UseTool = (call: ServedCall, asked: AskedTool) => Promise<ToolAnswer>;
 
 type Args = Record<string, unknown>;
 type Act = (call: ServedCall, args: Args, deps: ToolDeps) => Promise<string>;
@@ -51,6 +54,13 @@ const acts: Record<string, Act> = {
   search_knowledge: (call, args, deps) => search(call, String(args['query']), deps),
 };
 
+const pretended: Act = async () => NOBODY_RUNG;
+/** In a talk nothing is done that would be about a person. */
+const actsOfTalks: Record<string, Act> = {
+  ...acts,
+  ...{ opt_out: pretended, record_result: pretended, call_back: pretended },
+};
+
 /** What is in the way, for the model. */
 class ToolFault extends Error {}
 
@@ -73,26 +83,27 @@ async function search(
 /** @param deps what the tools work with */
 export const toolUser =
   (deps: ToolDeps): UseTool =>
-  async (call, name, args) => {
+  async (call, asked) => {
     try {
-      return await use(deps, call, name, args);
+      return await use(deps, call, asked);
     } catch (error) {
       if (error instanceof ToolFault || error instanceof ServiceError) return { output: error.message, isDone: false };
-      deps.log.error({ err: error, roomId: call.roomId, tool: name }, 'a tool of an agent failed');
+      deps.log.error({ err: error, roomId: call.roomId, tool: asked.name }, 'a tool of an agent failed');
       return { output: FAILED, isDone: false };
     }
   };
 
-async function use(deps: ToolDeps, call: ServedCall, name: string, text: string): Promise<ToolAnswer> {
+async function use(deps: ToolDeps, call: ServedCall, asked: AskedTool): Promise<ToolAnswer> {
+  const { id, name } = asked;
   const agent = await deps.agents.resolve(call.agentId, call.workspaceId);
   const model = agent?.connection?.type === 'realtime' ? agent.connection : undefined;
   const tool = model?.tools.find((each) => each.name === name);
   if (!model || !tool) throw new ToolFault('There is no such tool.');
-  const args = argumentsOf(tool.parameters, text);
+  const args = argumentsOf(tool.parameters, asked.args);
   const { secret, tools } = model.http;
   const own = tools.find((each) => each.name === name);
-  if (own) return await deps.callTool(call, own, args, secret);
-  return { output: await acts[name]!(call, args, deps), isDone: true };
+  if (own) return await deps.callTool(call, { id, tool: own, args, secret });
+  return { output: await (call.isTalk ? actsOfTalks : acts)[name]!(call, args, deps), isDone: true };
 }
 
 function argumentsOf(schema: object, text: string): Args {

@@ -1,12 +1,18 @@
 import type { components } from '../../foundation/values/generated/contract.ts';
 import type { ModelUsage } from '../media/realtime/speech-model.ts';
+import type { Turn } from '../media/transcript.ts';
 
 /** The call whose agent asks for something. IDs are UUIDs, but the agent's. */
 export interface ServedCall {
   workspaceId: string;
   roomId: string;
   agentId: string;
+  /** A browser stands in the place of the telephone: nobody is rung, and nothing is kept. */
+  isTalk?: true;
 }
+
+/** What an agent of a talk is told of what would be about a person. */
+export const NOBODY_RUNG = 'Nothing comes of it in a talk: nobody is at the other end.';
 
 /** When somebody is to be called again: in so many minutes, or the next time that it is so late where the person is. */
 export interface CallBackTime {
@@ -26,10 +32,12 @@ export type AgentRequest =
       result: components['schemas']['RecordCallResult'] & Pick<components['schemas']['CallResult'], 'dataComplete'>;
       over?: { isAll: boolean; usage?: ModelUsage };
     }
-  /** A tool that its model calls. Answers a `ToolAnswer`. @param args JSON, as the model wrote it */
-  | { type: 'use_tool'; name: string; args: string }
+  /** A tool that its model calls. Answers a `ToolAnswer`. @param id the model's name of this use @param args JSON, as the model wrote it */
+  | { type: 'use_tool'; id: string; name: string; args: string }
   /** Another call with the same person. Answers nothing. */
   | ({ type: 'call_back' } & CallBackTime)
+  /** What was said so far in a turn, for who follows the call. @param item its name in this call */
+  | { type: 'turn'; item: string; turn: Turn }
   /** A sentence of a script. Answers its sound, a `SharedArrayBuffer` of µ-law. @param isKept whether it is the same for everybody */
   | { type: 'speech'; text: string; language: string; voice?: string; isKept: boolean }
   /** A sound of the workspace. Answers it in the same way. */

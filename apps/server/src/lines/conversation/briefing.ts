@@ -21,6 +21,8 @@ export interface Briefing {
   far: 'callee' | 'caller';
   /** E.164; the caller's is absent if it is withheld, and both in a talk. */
   numbers: { from: string | undefined; to: string | undefined };
+  /** Whether somebody follows what is said while it is. */
+  isFollowed?: boolean;
   /** For agents whose words are kept here. */
   fill: FillTemplates;
 }

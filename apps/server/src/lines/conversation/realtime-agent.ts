@@ -26,13 +26,14 @@ export class RealtimeAgent implements Voice {
 
   async join(sound: Sound): Promise<VoiceEnd | undefined> {
     const { type: _type, http: _http, silenceSeconds, firstMessage, ...connection } = this.#connection;
-    const { fill, variables = {}, workspaceId } = this.#briefing;
+    const { fill, variables = {}, workspaceId, isFollowed = false } = this.#briefing;
     const ask = {
       ...connection,
       instructions: instructionsOf(connection.instructions, this.#briefing),
       firstMessage: firstMessage && fill(firstMessage, variables, unmarked),
       silenceMs: silenceSeconds * 1000,
       accountSid: toId('ws', workspaceId),
+      isFollowed,
     };
     const found = await sound.speak('realtime', ask, EXTRA_MS);
     return found.connected ? undefined : { reason: found.reason, text: found.text };

@@ -26,7 +26,7 @@ export class ScriptAgent implements Voice {
 
   async join(sound: Sound): Promise<VoiceEnd | undefined> {
     const { language, voice, steps } = this.#connection;
-    const { fill, variables = {}, far } = this.#briefing;
+    const { fill, variables = {}, far, isFollowed = false } = this.#briefing;
     // What nobody has answered yet stays a template.
     const answers = Object.fromEntries(steps.flatMap(({ id, type }) => (type === 'ask' ? [[id, `{{${id}}}`]] : [])));
     const known = { ...variables, ...answers };
@@ -38,7 +38,7 @@ export class ScriptAgent implements Voice {
       left -= said.length;
       return said;
     };
-    const ask = { steps: steps.map((step) => filledStep(step, filled)), variables, language, voice };
+    const ask = { steps: steps.map((step) => filledStep(step, filled)), variables, language, voice, isFollowed };
     const readyMs = far === 'caller' ? READY_MS : 0;
     const found = await sound.speak('script', { ...ask, keptTexts: [...keptTexts], readyMs }, readyMs);
     return found.connected ? undefined : { reason: found.reason, text: found.text };

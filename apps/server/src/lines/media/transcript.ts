@@ -31,6 +31,12 @@ export class Transcript {
   #said = new Map<string, Said>();
   #text = 0;
   #notes = 0;
+  readonly #changed: (item: string) => void;
+
+  /** @param changed hears of each item that has become another one */
+  constructor(changed: (item: string) => void = () => {}) {
+    this.#changed = changed;
+  }
 
   /** One has begun to speak. @returns nothing if there are too many turns */
   begin(item: string, role: Turn['role'], at: number): Said | undefined {
@@ -46,6 +52,7 @@ export class Transcript {
     if (!said || this.#text + text.length > MOST_TEXT) return;
     this.#text += text.length;
     said.text += text.replaceAll(/[\p{Cc}\p{Surrogate}]+/gu, ' ');
+    this.#changed(item);
   }
 
   /** What neither side has said. @returns its item, to which more can be added */
@@ -84,22 +91,31 @@ export class Transcript {
       if ((said.until <= place && item !== current) || said.heard !== undefined) continue;
       said.heard = Math.max(0, Math.min(place, said.until) - said.from);
       cut.push({ item, heard: said.heard });
+      this.#changed(item);
     }
     return cut;
+  }
+
+  /** A turn as it is by now. */
+  turn(item: string): Turn | undefined {
+    const said = this.#said.get(item);
+    return said && turnOf(said);
   }
 
   /** The turns as they were heard, in the order in which they began. */
   turns(): Turn[] {
     return [...this.#said.values()]
-      .map(({ role, at, text, bytes, heard }) => ({
-        ...{ at: new Date(at).toISOString(), role },
-        text: heard === undefined ? text.trim() : partOf(text.trim(), bytes === 0 ? 0 : heard / bytes),
-        ...(heard !== undefined && { interrupted: true }),
-      }))
+      .map(turnOf)
       .filter(({ text }) => text !== '')
       .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   }
 }
+
+const turnOf = ({ role, at, text, bytes, heard }: Said): Turn => ({
+  ...{ at: new Date(at).toISOString(), role },
+  text: heard === undefined ? text.trim() : partOf(text.trim(), bytes === 0 ? 0 : heard / bytes),
+  ...(heard !== undefined && { interrupted: true }),
+});
 
 /** The whole words of the first part of a text. */
 function partOf(text: string, share: number): string {

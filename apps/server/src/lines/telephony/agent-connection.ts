@@ -21,7 +21,7 @@ export interface StreamConnection {
 }
 
 /** A speech model, and what it is to do; its texts have templates still. */
-export interface RealtimeConnection extends Omit<RealtimeAsk, 'silenceMs' | 'accountSid'> {
+export interface RealtimeConnection extends Omit<RealtimeAsk, 'silenceMs' | 'accountSid' | 'isFollowed'> {
   type: 'realtime';
   silenceSeconds: number;
   /** How tools of its owner's are reached, and what signs their requests: nothing for the thread that speaks. */

@@ -8,14 +8,14 @@ import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
 import { Shares } from '../../foundation/values/limiter.ts';
-import type { AgentRequest } from '../../lines/conversation/agent-request.ts';
+import type { ServeAgents } from '../../lines/conversation/agent-desk.ts';
+import { type AgentRequest, NOBODY_RUNG, type ServedCall } from '../../lines/conversation/agent-request.ts';
 import type { FillTemplates } from '../../lines/conversation/briefing.ts';
 import { Conversation } from '../../lines/conversation/conversation.ts';
 import { systemTimers } from '../../lines/conversation/placement.ts';
 import { voiceOf } from '../../lines/conversation/voice-of.ts';
 import type { Media } from '../../lines/media/media.ts';
 import type { Agent, AgentDirectory } from '../agents/directory.ts';
-import type { Sentences } from '../speech/sentences.ts';
 import { TalkLeg } from './talk-leg.ts';
 import { openTalk, type Talk } from './talk-token.ts';
 
@@ -27,8 +27,8 @@ export interface TakingDeps {
   secrets: Secrets;
   agents: AgentDirectory;
   fill: FillTemplates;
-  /** What scripts say. */
-  sentences: Sentences;
+  /** Does what agents ask for. */
+  serve: ServeAgents;
   /** The media of this process, opened with the first talk if it has none. */
   media: () => Media;
   /** By which the media threads are reached from this machine. */
@@ -43,13 +43,12 @@ export const TALK_PATH = '/talk/';
 /** Of one process at once; a workspace alone has half of them. */
 const MOST_TALKS = 40;
 const LONGEST_SECONDS = 900;
-/** After its end a speech model may still be asked for the result, and what was said is told. */
-const RESULT_MS = 12_000;
+/** For so long after its end it is told what was said, and a speech model asked for the result, in milliseconds. */
+const openAfterEnd = { realtime: 12_000, script: 1000, stream: 0 };
 /** The longest message: two seconds of sound. */
 const MAX_MESSAGE = 64_000;
 /** In which who is told that the server stops must have closed its side. */
 const CLOSE_MS = 1000;
-const NOBODY_RUNG = 'Nothing comes of it in a talk: nobody is at the other end.';
 
 /** The talks that a process holds. */
 export class Talks {
@@ -134,7 +133,7 @@ export class Talks {
   }
 
   #converse(talk: Talk, agent: Agent, socket: WebSocket): Conversation {
-    const { clock, log, media, mediaAddress, sentences } = this.#deps;
+    const { clock, log, media, mediaAddress } = this.#deps;
     const { workspaceId, agentId, variables } = talk;
     const call = { workspaceId, roomId: talk.id };
     let leg!: TalkLeg;
@@ -142,15 +141,9 @@ export class Talks {
       {
         ...{ clock, log, media: media(), timers: systemTimers },
         recorder: { pathOf: () => '', finish: async () => {} },
-        serve: async (_call, request) => {
-          if (request.type === 'speech') return sentences.speech(workspaceId, request, request.isKept);
-          if (request.type === 'sound') return sentences.sound(workspaceId, request.soundId);
-          const answer = pretended[request.type](request as never);
-          leg.say({ event: 'request', request, answer });
-          return answer;
-        },
+        serve: (call, request) => this.#serve({ ...call, isTalk: true }, request, leg),
         emit: (event) => {
-          if (event.type === 'ended') leg.over(event, agent.connection?.type === 'realtime' ? RESULT_MS : 0);
+          if (event.type === 'ended') leg.over(event, openAfterEnd[agent.connection?.type ?? 'stream']);
         },
         onOver: (conversation) => this.#held.delete(conversation),
       },
@@ -158,6 +151,7 @@ export class Talks {
         ...call,
         voice: voiceOf(agent.connection, {
           ...{ ...call, agentId, variables, told: { agentId, talk: true }, far: 'caller' },
+          isFollowed: true,
           numbers: { from: undefined, to: undefined },
           fill: this.#deps.fill,
         }),
@@ -171,6 +165,15 @@ export class Talks {
     );
   }
 
+  /** Has done what an agent asks for, but what would be about a person, and tells the browser. */
+  async #serve(call: ServedCall, request: AgentRequest, leg: TalkLeg): Promise<unknown> {
+    if (request.type === 'turn') return leg.sayIfHeard({ event: 'turn', item: request.item, ...request.turn });
+    const isPretended = request.type === 'record_result' || request.type === 'call_back';
+    const answer = isPretended ? NOBODY_RUNG : await this.#deps.serve(call, request);
+    if (request.type !== 'speech' && request.type !== 'sound') leg.say({ event: 'request', request, answer });
+    return answer;
+  }
+
   /** Ends all, and takes no more. Who does not answer the close is let go of: the server could not stop else. */
   close(): void {
     this.#isClosed = true;
@@ -181,17 +184,6 @@ export class Talks {
     }, CLOSE_MS).unref();
   }
 }
-
-/** What comes of what an agent asks for, where it would be about a person. */
-const pretended: {
-  [Type in Exclude<AgentRequest['type'], 'speech' | 'sound'>]: (
-    request: Extract<AgentRequest, { type: Type }>,
-  ) => unknown;
-} = {
-  record_result: () => NOBODY_RUNG,
-  use_tool: () => ({ output: NOBODY_RUNG, isDone: true }),
-  call_back: () => NOBODY_RUNG,
-};
 
 function hostOf(origin: string): string | undefined {
   try {

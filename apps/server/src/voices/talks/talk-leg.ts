@@ -11,6 +11,8 @@ const MOST_WAITING = 64_000;
 /** What a talk is told beside sound. */
 export type ToldOfTalk =
   | { event: 'answered' }
+  /** What was said so far in a turn. */
+  | { event: 'turn'; item: string; role: string; text: string }
   /** What the agent has asked the server for, and what came of it. */
   | { event: 'request'; request: object; answer?: unknown }
   | { event: 'ended'; outcome: string; endedBy: string; agentEnd?: object };
@@ -77,6 +79,11 @@ export class TalkLeg implements Leg {
   /** Tells the browser something. */
   say(told: ToldOfTalk): void {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(told));
+  }
+
+  /** The same, but to a browser that reads too slowly: what comes later says it all again. */
+  sayIfHeard(told: ToldOfTalk): void {
+    if (this.#socket.bufferedAmount < MOST_WAITING) this.say(told);
   }
 
   /** Tells how it ended. @param openMs for so long it may still be told what the agent asks for after that */

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { pcmToUlaw, Resampler } from '@trunkline/media';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -11,6 +10,7 @@ import { msOf, tone } from '../../lines/media/tone.ts';
 import { keyWith } from '../../platform/api-keys/keys.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
+import { browse, urlOfTalk as urlOf } from './browser.ts';
 
 let server: TestServer;
 let agent: Agent;
@@ -31,33 +31,7 @@ afterAll(async () => {
   await agent.stop();
 });
 
-async function urlOfTalk(variables: Record<string, string> = {}): Promise<string> {
-  const made = await server.client.POST('/v1/agents/{agentId}/talk', {
-    params: { path: { agentId } },
-    body: { variables },
-  });
-  return made.data!.data.url.replace(/^ws:\/\/[^/]+/, server.url.replace(/^http/, 'ws'));
-}
-
-/** A browser: what it was told, and what it heard. */
-async function browse(url: string, origin?: string) {
-  const socket = new WebSocket(url, { ...(origin !== undefined && { origin }) });
-  const told: { event: string; [field: string]: unknown }[] = [];
-  const heard: Buffer[] = [];
-  socket.on('message', (data: Buffer, isBinary: boolean) => {
-    if (isBinary) heard.push(data);
-    else told.push(JSON.parse(String(data)));
-  });
-  await once(socket, 'open');
-  const ulaw = () => {
-    const pcm = Buffer.concat(heard);
-    const samples = Float32Array.from({ length: pcm.length >> 1 }, (_, at) => pcm.readInt16LE(2 * at));
-    return Buffer.from(
-      Uint8Array.from(new Resampler(16_000, 8000).push(samples), (each) => pcmToUlaw(Math.round(each))),
-    );
-  };
-  return { socket, told, ulaw };
-}
+const urlOfTalk = (variables?: Record<string, string>) => urlOf(server, agentId, variables);
 
 /** What a server answers to a browser that it doesn't let in. */
 const refusalOf = async (url: string, origin?: string): Promise<number> => {

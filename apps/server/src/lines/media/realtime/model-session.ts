@@ -26,6 +26,8 @@ export interface RealtimeAsk {
   silenceMs: number;
   /** For whom names are looked up. */
   accountSid: string;
+  /** Whether what is said is told at once. */
+  isFollowed?: boolean;
 }
 
 /** How a session begins that isn't the first of its call. */

@@ -6,7 +6,8 @@ import type { StreamEnd } from '../agent-end.ts';
 import type { AgentFailure } from '../agent-failure.ts';
 import type { Heartbeat } from '../agent-heartbeat.ts';
 import type { AgentConnected } from '../agent-stream.ts';
-import { Transcript } from '../transcript.ts';
+import { transcriptFor } from '../live-turns.ts';
+import type { Transcript } from '../transcript.ts';
 import { type Begun, clean, ModelSession, type RealtimeAsk } from './model-session.ts';
 import { addUsage } from './model-usage.ts';
 import type { ModelEvent, ModelUsage } from './speech-model.ts';
@@ -41,7 +42,7 @@ export class RealtimeVoice implements Voice {
   #speech: Speech;
   #rest: () => void;
   #budget = new AgentBudget(performance.now());
-  #transcript = new Transcript();
+  #transcript: Transcript;
   #tools: ToolCalls;
   /** What it talks with now; nothing while that is being opened. */
   #session: ModelSession | undefined;
@@ -70,6 +71,7 @@ export class RealtimeVoice implements Voice {
     this.#ask = ask;
     this.#guard = guard;
     this.#speech = speech;
+    this.#transcript = transcriptFor(speech, ask.isFollowed);
     this.#tools = new ToolCalls(ask.tools, speech.ask);
     this.#rest = heartbeat.add(() => this.#beat());
   }

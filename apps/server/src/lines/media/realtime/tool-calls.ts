@@ -109,18 +109,18 @@ export class ToolCalls {
       this.#refused += 1;
       return { ...outcomeOf(refusal), isWanted: true };
     }
-    const call = before ?? { asked, outcome: this.#carryOut(name, args) };
+    const call = before ?? { asked, outcome: this.#carryOut(name, args, id) };
     this.#takenBack.delete(asked);
     this.#atWork.set(id, call);
     const outcome = await call.outcome;
     return { ...outcome, isWanted: this.#atWork.delete(id) };
   }
 
-  async #carryOut(name: string, args: string): Promise<Outcome> {
+  async #carryOut(name: string, args: string, id: string): Promise<Outcome> {
     this.#done += 1;
     this.#atOnce += 1;
     try {
-      const { output, isDone } = (await this.#ask({ type: 'use_tool', name, args })) as ToolAnswer;
+      const { output, isDone } = (await this.#ask({ type: 'use_tool', id, name, args })) as ToolAnswer;
       if (isDone) this.#used.add(name);
       return outcomeOf(output);
     } catch (error) {

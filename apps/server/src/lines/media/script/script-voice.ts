@@ -1,7 +1,8 @@
 import { SAMPLE_RATE, type Speech, type Voice } from '@trunkline/media';
 import type { StreamEnd } from '../agent-end.ts';
 import type { AgentConnected } from '../agent-stream.ts';
-import { Transcript } from '../transcript.ts';
+import { transcriptFor } from '../live-turns.ts';
+import type { Transcript } from '../transcript.ts';
 import { utterancesOf } from './check-script.ts';
 import type { ScriptStep, Utterance } from './script.ts';
 import { beginning, type ScriptResult, type Walk, type WalkEffect, type WalkInput, walkOn } from './walk.ts';
@@ -16,6 +17,8 @@ export interface ScriptAsk {
   keptTexts: readonly string[];
   /** How long its sentences may take before it is there: a caller hears it ring meanwhile. */
   readyMs: number;
+  /** Whether what is said is told at once. */
+  isFollowed?: boolean;
 }
 
 /** Sound that all threads share: µ-law. */
@@ -34,7 +37,7 @@ export class ScriptVoice implements Voice {
   #walk: Walk = beginning;
   /** By what names them. One that can't be had is nothing. */
   #sounds = new Map<string, Promise<Buffer | undefined>>();
-  #transcript = new Transcript();
+  #transcript: Transcript;
   /** Bytes that were given to be played. */
   #taken = 0;
   /** What is being said, and how much of it has been given to be played. */
@@ -51,6 +54,7 @@ export class ScriptVoice implements Voice {
   constructor(ask: ScriptAsk, speech: Speech) {
     this.#ask = ask;
     this.#speech = speech;
+    this.#transcript = transcriptFor(speech, ask.isFollowed);
     for (const { utterance } of ask.steps.flatMap(utterancesOf)) this.#soundOf(utterance);
   }
 

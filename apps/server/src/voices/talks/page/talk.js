@@ -1,8 +1,9 @@
 const find = (id) => document.getElementById(id);
 const [form, key, agents, variables, hangUp] = ['setup', 'key', 'agent', 'variables', 'hang-up'].map(find);
 
-/** The talk that is up. */
+/** The talk that is up, and the lines of its turns by their names. */
 let talk;
+const turns = new Map();
 
 function show(text) {
   find('state').textContent = text;
@@ -13,6 +14,7 @@ function note(text, who = '') {
   line.textContent = text;
   line.className = who;
   find('log').append(line);
+  return line;
 }
 
 async function ask(path, body) {
@@ -66,12 +68,17 @@ async function openSound(socket) {
 
 const heard = {
   answered: () => show('You are connected: speak.'),
+  turn: ({ item, role, text, interrupted }) => {
+    if (!text) return;
+    if (!turns.has(item)) turns.set(item, note('', role));
+    turns.get(item).textContent = interrupted ? `${text} …` : text;
+  },
   request: ({ request, answer }) => {
-    const { transcript, ...result } = request.result ?? {};
-    if (request.over?.isAll !== false) for (const { role, text } of transcript ?? []) note(text, role);
-    const shown = request.result ? { ...request, result } : request;
-    if (!transcript || Object.keys(result).length > 0)
-      note(`${JSON.stringify(shown)} → ${JSON.stringify(answer ?? '')}`);
+    // The turns show what a model's tools came to.
+    if (request.type === 'use_tool') return;
+    const { transcript: _transcript, ...result } = request.result ?? {};
+    const shown = request.result ? result : request;
+    if (!request.result || Object.keys(result).length > 0) note(`${JSON.stringify(shown)} → ${answer ?? ''}`, 'system');
   },
   ended: ({ endedBy, agentEnd }) => {
     note(`Ended by the ${endedBy}${agentEnd?.text ? `: ${agentEnd.text}` : ''}.`);
@@ -112,6 +119,7 @@ form.addEventListener('submit', async (event) => {
   event.preventDefault();
   find('talk').disabled = true;
   find('log').replaceChildren();
+  turns.clear();
   show('The agent is being connected …');
   try {
     await begin();
