@@ -12,6 +12,7 @@ import { addNumbers } from './commands/numbers.ts';
 import { addPools } from './commands/pools.ts';
 import { addRuns } from './commands/runs.ts';
 import { addSession } from './commands/session.ts';
+import { addSounds } from './commands/sounds.ts';
 import { addTrunks } from './commands/trunks.ts';
 import { addWebhooks } from './commands/webhooks.ts';
 import { addWhy } from './commands/why.ts';
@@ -59,6 +60,7 @@ export function createProgram(io: Io): Command {
     addTrunks,
     addPools,
     addAgents,
+    addSounds,
     addLists,
     addCampaigns,
     addBatches,

@@ -8,8 +8,11 @@ import { cli, client } from './cli.ts';
 
 const readme = await readFile(path.join(import.meta.dirname, '../README.md'), 'utf8');
 
+const hello = await readFile(new URL('../../../examples/agent/sounds/confirmed.wav', import.meta.url));
+
 /** The files that its commands name. */
-const files = (number: string): Record<string, string> => ({
+const files = (number: string) => ({
+  'hello.wav': hello,
   'people.csv': 'name,phone,city\nAda,(415) 555-0100,London\nGrace,+14155550186,New York\nNobody,123,\n',
   'register.csv': 'phone\n(650) 555-0104\n+16505550105\n',
   'hours.txt': 'We are open from 9 to 5.',
@@ -45,7 +48,7 @@ test('the commands of the README do what they say, in 60 columns', async () => {
     if (line.includes('--data campaign.json'))
       await writeFile(
         path.join(folder, 'campaign.json'),
-        given['campaign.json']!.replace('[]', JSON.stringify([{ id: idOf('list'), role: 'contacts' }])),
+        given['campaign.json'].replace('[]', JSON.stringify([{ id: idOf('list'), role: 'contacts' }])),
       );
     const [program, ...rest] = words(line).map((word) =>
       word in given

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, inject, onTestFinished, test } from 'vitest';
 import { cli, client, file, json, type Options } from './cli.ts';
 
 afterEach(() => client().workspace.resumeDialing());
@@ -74,7 +74,23 @@ test('agents show their secret once, and are tested', async () => {
   expect(test.code).toBe(1);
   expect(test.stdout).toMatch(/^reason +refused$/m);
   expect(await json('agents', 'show', id)).toMatchObject({ name: 'Ada' });
+  const { url } = await json<{ url: string }>('agents', 'talk', id);
+  expect(url).toBe(`${inject('server').url}/talk?agent=${id}`);
+  expect((await fetch(url)).status).toBe(200);
+  expect((await cli(['agents', 'talk', 'agent_00000000000000000000000000000000'])).code).toBe(3);
   await json('agents', 'delete', id);
+});
+
+test('a sound is sent, listed and deleted', async () => {
+  const wav = new URL('../../../examples/agent/sounds/confirmed.wav', import.meta.url).pathname;
+  const { id, durationMs } = await json<{ id: string; durationMs: number }>('sounds', 'upload', wav);
+  expect((await cli(['sounds', 'list'])).stdout).toMatch(new RegExp(`^${id} +confirmed.wav +${durationMs}$`, 'm'));
+  expect(await json('sounds', 'show', id)).toHaveProperty('url');
+  await json('sounds', 'delete', id);
+  expect(await json('sounds', 'list')).toEqual([]);
+  expect((await cli(['sounds', 'upload', '/no/such.wav'])).code).toBe(2);
+  const refused = await cli(['sounds', 'upload', await file('words.wav', 'words')]);
+  expect(refused.code).toBe(1);
 });
 
 test('a knowledge base takes files and is searched', async () => {

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import type { First, Second } from '../client-types.ts';
+import { loginOf, originOf } from '../connect.ts';
 import { Fault } from '../faults.ts';
 import { type Options, readData } from '../flags.ts';
 import { type Client, type Context, group } from '../group.ts';
 import type { Io } from '../io.ts';
+import { openPage } from '../open-page.ts';
 
 const EXAMPLE = 'agent_…';
 const URL_FLAG = ['--url <url>', 'its WebSocket, such as wss://agents.example.com/call'] as const;
@@ -63,6 +65,17 @@ export function addAgents(program: Command, io: Io): void {
     )
     .option(...URL_FLAG);
   agents.one('delete <id>', 'Delete an agent', (client, id = '') => client.agents.delete(id));
+  const talk = { usage: 'talk <id>', says: 'Open the page that talks to it', example: `talk ${EXAMPLE}` };
+  agents
+    .add(talk, async ({ client, screen, io, options }, id = '') => {
+      const [agent, { url: server }] = await Promise.all([client.agents.get(id), loginOf(io.env)]);
+      // Without the key: what a browser is started with can be seen by all who use this machine.
+      const url = `${originOf(server)}/talk?agent=${agent.id}`;
+      screen.record({ url });
+      screen.say('Your browser takes the place of the telephone: enter your API key there.');
+      if (options['open'] !== false && io.stdout.isTTY) openPage(url);
+    })
+    .option('--no-open', 'show the address alone');
   const test = { usage: 'test <id>', says: 'Whether a call would reach it', example: `test ${EXAMPLE}` };
   agents.add(test, async ({ client, screen }, id = '') => {
     const found = await client.agents.test(id);

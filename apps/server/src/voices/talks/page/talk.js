@@ -32,7 +32,10 @@ async function ask(path, body) {
 async function listAgents() {
   if (!key.value) return;
   const { items } = await ask('/v1/agents?perPage=100');
-  agents.replaceChildren(...items.map(({ id, name }) => new Option(name, id)));
+  const wanted = new URLSearchParams(location.search).get('agent');
+  if (wanted && !items.some(({ id }) => id === wanted))
+    items.unshift(await ask(`/v1/agents/${encodeURIComponent(wanted)}`));
+  agents.replaceChildren(...items.map(({ id, name }) => new Option(name, id, false, id === wanted)));
   show(items.length > 0 ? '' : 'There is no agent yet: make one first.');
 }
 
@@ -140,6 +143,6 @@ for (const digit of '123456789*0#') {
 // A key that the address bears stays out of the history.
 if (location.hash.length > 1) {
   key.value = decodeURIComponent(location.hash.slice(1));
-  history.replaceState(null, '', location.pathname);
+  history.replaceState(null, '', location.pathname + location.search);
 }
 void listAgents().catch((error) => show(error.message));
