@@ -19,7 +19,8 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'trunkline-agents-'));
   const agentsFile = path.join(folder, 'agents.yaml');
-  const agents = ['reception', 'sales', 'advisor', 'assistant'].map((name) => ({ id: `agent_${name}`, name }));
+  const names = ['reception', 'sales', 'advisor', 'assistant', 'reminder', 'confirmation', 'survey', 'opt_out'];
+  const agents = names.map((name) => ({ id: `agent_${name}`, name }));
   await writeFile(agentsFile, JSON.stringify({ agents }));
   server = await startTestServer({ config: { agentsFile } });
   client = server.client;

@@ -10,6 +10,7 @@ import type { Peer } from '../media/peer.ts';
 import { msOf } from '../media/tone.ts';
 import { type Calling, FROM, startCalling } from './calling.ts';
 import type { Callee } from './carrier.ts';
+import { press } from './keys.ts';
 
 type Step = components['schemas']['ScriptStep'];
 
@@ -52,15 +53,6 @@ async function over(read: Awaited<ReturnType<typeof call>>) {
   return read();
 }
 
-/** A key, as telephones send it (RFC 4733). */
-function press(phone: Peer, digit: string): void {
-  const event = '0123456789*#'.indexOf(digit);
-  const packet = (isEnd: boolean, duration: number) =>
-    Buffer.from([event, isEnd ? 0x8a : 0x0a, duration >> 8, duration & 0xff]);
-  const timestamp = Math.floor(performance.now() * 8) >>> 0;
-  phone.send(packet(false, 160), { payloadType: 101, marker: true, timestamp });
-  for (let each = 0; each < 3; each += 1) phone.send(packet(true, 800), { payloadType: 101, timestamp });
-}
 const hears = (phone: Peer, hertz: number, ms: number) => until(() => msOf(hertz, phone.sound()) >= ms);
 const silence = Buffer.alloc(800, 0xff);
 
@@ -79,7 +71,7 @@ test('a reminder by keys: it greets by name, a key ends its question, and what c
     {
       id: 'yes',
       type: 'set',
-      data: { choice: 'key {{confirm}} of {{name}}' },
+      data: { choice: 'key {{confirm}} of {{name}}, {{note}}' },
       disposition: 'confirmed',
       converted: true,
     },
@@ -100,12 +92,16 @@ test('a reminder by keys: it greets by name, a key ends its question, and what c
     await hears(phone, 1100, 500);
     quietMs = phone.heard.findLast(({ ulaw }) => msOf(900, ulaw) > 0)!.at - pressedAt;
   };
-  const found = await over(await call(agentId, '+14155550111', { name: 'Ada' }));
+  const found = await over(await call(agentId, '+14155550111', { name: 'Ada', note: '{{confirm}} {{name}}' }));
   expect(quietMs).toBeLessThan(150);
   expect(found).toMatchObject({
     ...{ outcome: 'answered', endedBy: 'agent', agentEnd: { reason: 'hung_up' } },
     result: {
-      ...{ data: { confirmed: '1', choice: 'key 1 of Ada' }, disposition: 'confirmed', converted: true },
+      ...{
+        data: { confirmed: '1', choice: 'key 1 of Ada, {{confirm}} {{name}}' },
+        disposition: 'confirmed',
+        converted: true,
+      },
       transcript: [
         { role: 'agent', text: 'Hello Ada.' },
         { role: 'agent', text: expect.stringMatching(/^(Press\b.*)?/), interrupted: true },
@@ -271,4 +267,57 @@ test('a script is changed, and one whose sentences can not be made is told by it
   expect(refused.error!.details).toEqual([
     { path: '/body/connection/url', message: 'is not for an agent with a script connection' },
   ]);
+});
+
+test('calls back that follow each other keep to the hours of the campaign, to the contact, and end', async () => {
+  const agentId = await agentWith([
+    { id: 'back', type: 'call_back', inMinutes: 1, otherwise: 'bye' },
+    { id: 'bye', type: 'say', text: 'We call again.' },
+  ]);
+  const { client, clock, database } = calling.server;
+  const { id } = await importFile(calling.server, 'phone,timezone\n+14155550119,Europe/Berlin\n');
+  const lists = [{ id, role: 'contacts' as const }];
+  const callingWindows = [{ days: [1, 2, 3, 4, 5, 6, 7], start: 0, end: 1440 }];
+  const body = { name: 'Back', agentId, fromNumber: FROM, lists, callingWindows, timezone: 'America/New_York' };
+  const params = { path: { id: (await client.POST('/v1/calls/campaigns', { body })).data!.data.id } };
+  let rung = 0;
+  callee = async (_incoming, answer) => {
+    rung += 1;
+    await (await answer()).speak(silence);
+  };
+  expect((await client.POST('/v1/calls/campaigns/{id}/start', { params })).error).toBeUndefined();
+  const kept = async () => {
+    const { rows } = await database.inEngine(({ db }) =>
+      sql<{
+        terms: object;
+        windows: object;
+      }>`select call_back_terms as terms, calling_windows as windows from call_intents
+        where to_number = 14155550119 and next_attempt_at is not null`.execute(db),
+    );
+    return rows;
+  };
+  const areOver = (count: number) =>
+    until(async () => {
+      const { data } = await client.GET('/v1/calls', { params: { query: { phoneNumber: '+14155550119' } } });
+      expect(data!.items.filter(({ endedAt }) => endedAt !== undefined)).toHaveLength(count);
+    });
+  for (const times of [1, 2]) {
+    await until(async () => expect(await kept()).toMatchObject([{ terms: { times } }]));
+    expect(await kept()).toMatchObject([
+      {
+        terms: { ownTimezone: 'Europe/Berlin', timezone: 'America/New_York', callingWindows },
+        windows: callingWindows,
+      },
+    ]);
+    await areOver(times);
+    if (times === 2)
+      await database.inEngine(({ db }) =>
+        sql`update call_intents set call_back_terms = jsonb_set(call_back_terms, '{times}', '5')
+          where to_number = 14155550119`.execute(db),
+      );
+    clock.advance(61_000);
+    await until(() => rung === times + 1);
+  }
+  await areOver(3);
+  expect(await kept()).toEqual([]);
 });
