@@ -1,12 +1,18 @@
+/** What a call back keeps to. */
+const callBackTerms =
+  '{ times: number; callingWindows?: { days: number[]; start: number; end: number }[]; timezone?: string; calleeTimeZone?: "strictest" | "campaign"; ownTimezone?: string; holidays?: string[] }';
+
 /** Of the columns of which the database knows less than the code does: JSON, lists with gaps, and text of few values. */
 const known: Record<string, string> = {
   'agents.connection': 'Record<string, unknown>',
   'batches.rejected': 'object[]',
+  'call_intents.call_back_terms': callBackTerms,
   'call_intents.calling_windows': '{ days: number[]; start: number; end: number }[]',
   'call_intents.metadata': 'Record<string, string>',
   'call_intents.variables': 'Record<string, string>',
   'call_transcripts.turns': 'object[]',
   'calls.agent_end': 'object',
+  'calls.call_back_terms': callBackTerms,
   'calls.metadata': 'Record<string, string>',
   'calls.result': 'object',
   'calls.usage': 'object',

@@ -31,7 +31,7 @@ interface AcceptTerms {
  */
 export async function acceptCall(
   tx: WorkspaceTx,
-  terms: Pick<NewIntent, 'id' | 'toNumber' | 'startAt' | 'expiresAt'>,
+  terms: Pick<NewIntent, 'id' | 'toNumber' | 'startAt' | 'expiresAt' | 'callBackTerms'>,
   input: components['schemas']['CreateCall'],
   { providers, operator, isSimulated, now }: AcceptTerms,
 ): Promise<void> {
@@ -44,7 +44,8 @@ export async function acceptCall(
   const timezone = readTimeZone(input.timezone ?? 'UTC')!;
   const { phone_number_id, number_pool_id } = caller;
   const fromNumber = caller.from_number === null ? null : fromE164(caller.from_number);
-  const hours = { callingWindows, calleeTimeZone, timezone };
+  const { callBackTerms } = terms;
+  const hours = { ...callBackTerms, callingWindows, calleeTimeZone, timezone };
   const from = { fromNumber, phoneNumberId: phone_number_id, numberPoolId: number_pool_id };
   const waits = await judgeCall(tx, { ...terms, ...from, hours }, { operator, isSimulated });
   await tx.db
@@ -67,6 +68,7 @@ export async function acceptCall(
       timezone,
       calling_windows: callingWindows ? JSON.stringify(callingWindows) : null,
       callee_time_zone: calleeTimeZone,
+      call_back_terms: callBackTerms ? JSON.stringify(callBackTerms) : null,
       ring_timeout_seconds: input.ringTimeoutSeconds ?? USUAL_RING_SECONDS,
       max_call_seconds: input.maxCallSeconds ?? USUAL_CALL_SECONDS,
       next_attempt_at: waits?.until ?? terms.startAt,

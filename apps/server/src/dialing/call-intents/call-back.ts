@@ -8,8 +8,8 @@ import type { CallBackTime, ServedCall } from '../../lines/conversation/agent-re
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import { toE164 } from '../calls/call.ts';
-import type { IsSimulated } from '../calls/may-dial.ts';
-import { zonesOfContact } from '../calls/zones-of-contact.ts';
+import type { CallBackTerms } from '../calls/call-wish.ts';
+import { type IsSimulated, zonesOfCallee } from '../calls/may-dial.ts';
 import { nextLocalTime } from '../workflows/runs/local-time.ts';
 import { acceptCall } from './accept-call.ts';
 
@@ -18,6 +18,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** How long after its time such a call is still placed. */
 const EXPIRES_MS = DAY_MS;
 const LATEST_MINUTES = 30 * 24 * 60;
+/** So many calls may follow a call, each asked for in the one before it. */
+const MOST_IN_A_ROW = 5;
 
 export interface CallBackDeps {
   database: Database;
@@ -32,20 +34,26 @@ export interface CallBackDeps {
 
 type CampaignHours = Pick<
   Row<'campaigns'>,
-  'calling_windows' | 'schedule_start' | 'schedule_end' | 'schedule_days' | 'timezone' | 'callee_time_zone'
->;
+  | ('calling_windows' | 'schedule_start' | 'schedule_end' | 'schedule_days' | 'holidays')
+  | ('timezone' | 'callee_time_zone')
+> & {
+  /** Where the contact is, if its list says so. */
+  own_timezones: string[] | null;
+};
 
 /** The call that is to be followed by another, as far as that goes by it. */
 type Before = Pick<
   Row<'calls'>,
   | ('direction' | 'from_number' | 'to_number' | 'agent_id' | 'variables' | 'metadata')
-  | ('external_id' | 'tags' | 'ring_timeout_seconds' | 'max_call_seconds' | 'campaign_id')
+  | ('external_id' | 'tags' | 'ring_timeout_seconds' | 'max_call_seconds')
+  | ('campaign_id' | 'owner_id' | 'call_back_terms')
 >;
 
 /**
  * Has the person of a call called again by its agent, once a call, from the number that the call was made from or came to,
- * and within the hours of its campaign. What is asked for again changes nothing. It waits for open hours as every call does.
- * Throws `call_refused` for a person that is not to be called, and what keeps such a call from being taken on.
+ * and within the hours of its campaign, also if it follows a call that was asked for in the same way. What is asked for again
+ * changes nothing. It waits for open hours as every call does. Throws `call_refused` for a person that is not to be called,
+ * `limit_reached` for one that was called back often, and what keeps such a call from being taken on.
  * @returns when it is to be placed
  */
 export async function callBack(deps: CallBackDeps, call: ServedCall, time: CallBackTime): Promise<Date> {
@@ -61,11 +69,11 @@ export async function callBack(deps: CallBackDeps, call: ServedCall, time: CallB
     const [person, ours] =
       before.direction === 'outbound' ? [before.to_number, before.from_number] : [before.from_number, before.to_number];
     if (person === null || ours === null) throw new ServiceError('call_refused', 'The caller has withheld its number.');
-    const hours = before.campaign_id === null ? undefined : await hoursOf(tx, before.campaign_id);
-    const at = timeOf(time, { person, hours, now });
+    const terms = await termsOf(tx, before);
+    const at = timeOf(time, { person, terms, now });
     await acceptCall(
       tx,
-      { id, toNumber: person, startAt: at, expiresAt: new Date(at.getTime() + EXPIRES_MS) },
+      { id, toNumber: person, startAt: at, expiresAt: new Date(at.getTime() + EXPIRES_MS), callBackTerms: terms },
       {
         ...{ agentId, fromNumber: toE164(ours), toNumber: toE164(person) },
         ...(before.variables !== null && { variables: before.variables }),
@@ -74,11 +82,9 @@ export async function callBack(deps: CallBackDeps, call: ServedCall, time: CallB
         ...(before.tags !== null && { tags: before.tags }),
         ringTimeoutSeconds: before.ring_timeout_seconds,
         maxCallSeconds: before.max_call_seconds,
-        ...(hours && {
-          callingWindows: windowsOf(hours),
-          timezone: hours.timezone,
-          calleeTimeZone: hours.callee_time_zone,
-        }),
+        ...(terms.callingWindows && { callingWindows: terms.callingWindows }),
+        ...(terms.timezone !== undefined && { timezone: terms.timezone }),
+        ...(terms.calleeTimeZone && { calleeTimeZone: terms.calleeTimeZone }),
       },
       { ...deps, now },
     );
@@ -106,17 +112,42 @@ async function placedAt(tx: WorkspaceTx, id: string): Promise<Date | undefined> 
 async function readCall(tx: WorkspaceTx, roomId: string): Promise<Before> {
   const { rows } = await sql<Before>`
     select direction, from_number, to_number, agent_id, variables, metadata, external_id, tags, ring_timeout_seconds,
-      max_call_seconds, campaign_id
+      max_call_seconds, campaign_id, owner_id, call_back_terms
     from calls where workspace_id = ${tx.workspaceId} and id = ${roomId} for no key update`.execute(tx.db);
   if (rows[0]) return rows[0];
   throw new ServiceError('invalid_state', 'The call is not there any more.');
 }
 
-async function hoursOf(tx: WorkspaceTx, campaignId: string): Promise<CampaignHours | undefined> {
+async function termsOf(tx: WorkspaceTx, before: Before): Promise<CallBackTerms> {
+  const { times = 0, ...hours } = before.call_back_terms ?? {};
+  if (times >= MOST_IN_A_ROW)
+    throw new ServiceError('limit_reached', `The person has been called back ${MOST_IN_A_ROW} times in a row.`);
+  return { ...(times > 0 ? hours : await hoursOf(tx, before)), times: times + 1 };
+}
+
+/** The hours of the call's campaign, or those that it was asked for with. */
+async function hoursOf(
+  tx: WorkspaceTx,
+  { campaign_id: campaignId, owner_id: ownerId }: Before,
+): Promise<Omit<CallBackTerms, 'times'>> {
+  if (campaignId === null) {
+    const { rows } = await sql<Pick<Row<'call_intents'>, 'calling_windows' | 'timezone' | 'callee_time_zone'>>`
+      select calling_windows, timezone, callee_time_zone from call_intents
+      where workspace_id = ${tx.workspaceId} and id = ${ownerId}`.execute(tx.db);
+    if (!rows[0]) return {};
+    const { calling_windows, timezone, callee_time_zone: calleeTimeZone } = rows[0];
+    return { timezone, calleeTimeZone, ...(calling_windows && { callingWindows: calling_windows }) };
+  }
   const { rows } = await sql<CampaignHours>`
-    select calling_windows, schedule_start, schedule_end, schedule_days, timezone, callee_time_zone
-    from campaigns where workspace_id = ${tx.workspaceId} and id = ${campaignId}`.execute(tx.db);
-  return rows[0];
+    select calling_windows, schedule_start, schedule_end, schedule_days, holidays, timezone, callee_time_zone,
+      (select l.timezones from campaign_contacts c join campaign_lanes l using (workspace_id, campaign_id, lane)
+        where c.workspace_id = p.workspace_id and c.campaign_id = p.id and c.id = ${ownerId} and l.is_own) as own_timezones
+    from campaigns p where workspace_id = ${tx.workspaceId} and id = ${campaignId}`.execute(tx.db);
+  if (!rows[0]) return {};
+  const { timezone, callee_time_zone: calleeTimeZone, holidays, own_timezones } = rows[0];
+  const ownTimezone = own_timezones?.[0];
+  const own = ownTimezone === undefined ? {} : { ownTimezone };
+  return { callingWindows: windowsOf(rows[0]), timezone, calleeTimeZone, holidays, ...own };
 }
 
 const windowsOf = ({ calling_windows, schedule_days: days, schedule_start, schedule_end }: CampaignHours) =>
@@ -125,14 +156,12 @@ const windowsOf = ({ calling_windows, schedule_days: days, schedule_start, sched
 /** A time of day is the person's; if it may be in several time zones, it has come in all of them. */
 function timeOf(
   { inMinutes, at }: CallBackTime,
-  { person, hours, now }: { person: number; hours: CampaignHours | undefined; now: Date },
+  { person, terms, now }: { person: number; terms: CallBackTerms; now: Date },
 ): Date {
   if (at === undefined) {
     const minutes = Math.min(Math.max(inMinutes ?? 1, 1), LATEST_MINUTES);
     return new Date(now.getTime() + minutes * MINUTE_MS);
   }
   const [hour = 0, minute = 0] = at.split(':').map(Number);
-  const { timezones } = zonesOfContact(hours?.callee_time_zone ?? 'strictest', null, person);
-  const zones = timezones.length > 0 ? timezones : [hours?.timezone ?? 'UTC'];
-  return nextLocalTime({ time: hour * 60 + minute }, zones, now);
+  return nextLocalTime({ time: hour * 60 + minute }, zonesOfCallee(person, terms), now);
 }

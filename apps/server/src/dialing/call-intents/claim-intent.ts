@@ -69,7 +69,9 @@ const wishOf = (intent: IntentRow) => ({
   maxCallSeconds: intent.max_call_seconds,
   recording: false,
   asksAgain: true,
+  callBackTerms: intent.call_back_terms,
   hours: {
+    ...intent.call_back_terms,
     callingWindows: intent.calling_windows ?? undefined,
     timezone: intent.timezone,
     calleeTimeZone: intent.callee_time_zone,

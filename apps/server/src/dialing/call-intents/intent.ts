@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Row } from '../../foundation/database/schema.ts';
+import type { CallBackTerms } from '../calls/call-wish.ts';
 import type { CalleeHours } from '../calls/may-dial.ts';
 
 /**
@@ -28,6 +29,8 @@ export interface NewIntent {
   numberPoolId: string | null;
   startAt: Date;
   expiresAt: Date;
+  /** Of one that an agent has asked for. */
+  callBackTerms?: CallBackTerms;
   hours: Required<Pick<CalleeHours, 'timezone' | 'calleeTimeZone'>> & CalleeHours;
 }
 

@@ -167,8 +167,9 @@ async function queueCall(
   const slackMs = trunk && wish.asksAgain ? PACE_SLACK_MS : SLACK_MS;
   const startAt = trunk ? takeStart(trunk, after(now, LEAD_MS), slackMs) : now;
   const placeBefore = after(startAt, slackMs);
-  const { roomId, metadata, externalId } = wish;
-  const own = { ...(roomId && { roomId }), ...(metadata && { metadata }), ...(externalId && { externalId }) };
+  const { roomId, metadata, externalId, callBackTerms } = wish;
+  const named = { ...(roomId && { roomId }), ...(externalId && { externalId }) };
+  const own = { ...named, ...(metadata && { metadata }), ...(callBackTerms && { callBackTerms }) };
   const wanted = { ownerId: owner.id, toNumber, caller, attempt, startAt, placeBefore, variables, ...own };
   const [call] = await queueCalls(tx, { ...shared, now }, [wanted]);
   if (!call) {

@@ -1,7 +1,11 @@
+import type { Row } from '../../foundation/database/schema.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import type { OwnerKey } from './call.ts';
 import type { CalleeHours, DialObstacle, IsSimulated } from './may-dial.ts';
 import type { CallToPlace } from './place-calls.ts';
+
+/** What calls that agents have asked for keep to: the hours of the first call, and how many there were. */
+export type CallBackTerms = NonNullable<Row<'calls'>['call_back_terms']>;
 
 /** A call that an owner wants to have placed. */
 export interface CallWish {
@@ -27,6 +31,8 @@ export interface CallWish {
   recording: boolean;
   /** Whether its owner asks again for one that was taken back for being late. */
   asksAgain: boolean;
+  /** What the call back of this call keeps to, if it is one itself. */
+  callBackTerms?: CallBackTerms | null;
   /** When the callee may be called. */
   hours: CalleeHours;
 }

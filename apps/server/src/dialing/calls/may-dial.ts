@@ -124,6 +124,10 @@ export interface CalleeHours {
   timezone?: string | undefined;
   /** `strictest` without it. */
   calleeTimeZone?: CalleeTimeZone | undefined;
+  /** Where the person is, if somebody has said so: IANA name. */
+  ownTimezone?: string | undefined;
+  /** Dates, beside those of the workspace. */
+  holidays?: readonly string[] | undefined;
 }
 
 /** What is known of a workspace when one person is to be called, beside the number that calls. */
@@ -155,7 +159,8 @@ export function mayDial(
   if (refused && isForGood(refused)) return { refused };
   if (terms.dialing_paused) return { blocked: 'dialing_paused' };
   if (refused) return { blocked: refused };
-  const quiet = closedHours(isFreeOfDefault(terms, toNumber, simulated) ? withoutDefault(terms) : terms);
+  const ofWorkspace = isFreeOfDefault(terms, toNumber, simulated) ? withoutDefault(terms) : terms;
+  const quiet = closedHours(ofWorkspace, callee.holidays);
   const closed = closedNow(toNumber, { windows: callee.callingWindows ?? ALWAYS, ...quiet }, callee, now);
   if (closed) return closed;
   const left = leftOfLimits(terms, terms);
@@ -166,16 +171,19 @@ export function mayDial(
 /** Where a number of which the plan knows no time zone is taken to be, unless somebody says otherwise. */
 const UNKNOWN_ZONE = 'UTC';
 
-/** Where one person may be, as far as the numbering plan tells it: IANA names. */
-export function zonesOfCallee(toNumber: number, { calleeTimeZone, timezone }: CalleeHours): readonly string[] {
-  const zones = zonesOfContact(calleeTimeZone ?? 'strictest', null, toNumber).timezones;
+/** Where one person may be, as far as that is known: IANA names. */
+export function zonesOfCallee(
+  toNumber: number,
+  { calleeTimeZone, timezone, ownTimezone }: CalleeHours,
+): readonly string[] {
+  const zones = zonesOfContact(calleeTimeZone ?? 'strictest', ownTimezone ?? null, toNumber).timezones;
   return zones.length > 0 ? zones : [timezone ?? UNKNOWN_ZONE];
 }
 
-/** In the callee's own time, as far as the numbering plan tells it. */
-function closedNow(toNumber: number, hours: CallingHours, { calleeTimeZone, timezone }: CalleeHours, now: Date) {
+/** In the callee's own time, as far as that is known. */
+function closedNow(toNumber: number, hours: CallingHours, callee: CalleeHours, now: Date) {
   if (hours.windows === ALWAYS && hours.quiet.length === 0 && hours.holidays.size === 0) return undefined;
-  const timezones = zonesOfCallee(toNumber, { calleeTimeZone, timezone });
+  const timezones = zonesOfCallee(toNumber, callee);
   if (!areReadable(timezones)) return { blocked: 'invalid_time_zone' as const };
   const reason = closedReason(hours, timezones, now);
   if (!reason) return undefined;

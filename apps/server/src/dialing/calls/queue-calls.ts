@@ -4,6 +4,7 @@ import { together } from '../../foundation/database/together.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
 import { countUses } from '../../lines/number-pools/count-uses.ts';
 import { countCalls } from '../../platform/workspace/limits.ts';
+import type { CallBackTerms } from './call-wish.ts';
 import { type CallToPlace, callRequest } from './place-calls.ts';
 
 /** A number to call from. */
@@ -36,6 +37,8 @@ export interface WantedCall {
   variables: Record<string, string>;
   metadata?: Record<string, string>;
   externalId?: string | null;
+  /** Of a call that an agent has asked for. */
+  callBackTerms?: CallBackTerms;
 }
 
 /** What calls that are wanted together have in common. */
@@ -74,11 +77,11 @@ export async function queueCalls(tx: Tx, shared: WantedTogether, wanted: WantedC
   const { rows } = await sql<{ id: string }>`
     insert into calls (workspace_id, id, status, direction, simulated, from_number, to_number, agent_id, limited_agent_id,
       phone_number_id, trunk_id, pooled, owner_kind, owner_id, campaign_id, attempt, server_id, start_at, place_before,
-      ring_timeout_seconds, max_call_seconds, metadata, variables, external_id, tags, queued_at)
+      ring_timeout_seconds, max_call_seconds, metadata, variables, external_id, call_back_terms, tags, queued_at)
     select ${workspaceId}, x.id, 'queued', 'outbound', x.simulated, x.from_number, x.to_number,
       ${shared.agentId}, ${shared.limitedAgentId}::uuid, x.phone_number_id, x.trunk_id, x.pooled, ${ownerKind}, x.owner_id, ${campaignId}, x.attempt,
       ${shared.serverId}, x.start_at, x.place_before, ${shared.ringTimeoutSeconds}, ${shared.maxCallSeconds}, x.metadata,
-      x.variables, x.external_id, ${shared.tags ?? null}::text[], ${shared.now}
+      x.variables, x.external_id, x.call_back_terms, ${shared.tags ?? null}::text[], ${shared.now}
     from unnest(${calls.map((call) => call.roomId)}::uuid[], ${calls.map((call) => call.ownerId)}::uuid[],
       ${calls.map((call) => call.toNumber)}::bigint[], ${calls.map((call) => call.caller.fromNumber)}::bigint[],
       ${calls.map((call) => call.caller.id)}::uuid[], ${calls.map((call) => call.caller.trunkId)}::uuid[], ${calls.map((call) => call.caller.simulated)}::boolean[],
@@ -86,9 +89,10 @@ export async function queueCalls(tx: Tx, shared: WantedTogether, wanted: WantedC
       ${calls.map((call) => call.startAt)}::timestamptz[], ${calls.map((call) => call.placeBefore)}::timestamptz[],
       ${calls.map((call) => JSON.stringify(call.metadata ?? {}))}::jsonb[],
       ${calls.map((call) => (areVariablesKept ? null : JSON.stringify(call.variables)))}::jsonb[],
-      ${calls.map((call) => call.externalId ?? null)}::text[])
+      ${calls.map((call) => call.externalId ?? null)}::text[],
+      ${calls.map((call) => (call.callBackTerms ? JSON.stringify(call.callBackTerms) : null))}::jsonb[])
       as x (id, owner_id, to_number, from_number, phone_number_id, trunk_id, simulated, pooled, attempt, start_at, place_before,
-        metadata, variables, external_id)
+        metadata, variables, external_id, call_back_terms)
     order by x.to_number
     on conflict (workspace_id, to_number, (case when direction = 'inbound' then id end)) where ended_at is null
     do nothing
@@ -96,7 +100,7 @@ export async function queueCalls(tx: Tx, shared: WantedTogether, wanted: WantedC
   const queued = new Set(rows.map((row) => row.id));
   return calls
     .filter((call) => queued.has(call.roomId))
-    .map(({ caller, variables, metadata, ownerId, ...call }): CallToPlace => {
+    .map(({ caller, variables, metadata, ownerId, callBackTerms: _terms, ...call }): CallToPlace => {
       const { fromNumber, provider, trunkId } = caller;
       const owner = { kind: ownerKind, id: ownerId };
       const held = { ...call, fromNumber, provider, trunkId, workspaceId, owner, campaignId };

@@ -1,7 +1,12 @@
 import type { Logger } from 'pino';
 import { fromId } from '../../foundation/values/ids.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
-import { type AgentRequest, type CallBackTime, NOBODY_RUNG, type ServedCall } from '../../lines/conversation/agent-request.ts';
+import {
+  type AgentRequest,
+  type CallBackTime,
+  NOBODY_RUNG,
+  type ServedCall,
+} from '../../lines/conversation/agent-request.ts';
 import type { ToolAnswer } from '../../lines/media/realtime/tool-calls.ts';
 import type { AgentDirectory } from '../../voices/agents/directory.ts';
 import { readArguments } from '../../voices/agents/tool-arguments.ts';

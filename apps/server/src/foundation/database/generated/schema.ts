@@ -105,6 +105,7 @@ export interface Schema {
     checks: Generated<number>;
     looked_at: Date | null;
     created_at: Date;
+    call_back_terms: JSONColumnType<{ times: number; callingWindows?: { days: number[]; start: number; end: number }[]; timezone?: string; calleeTimeZone?: "strictest" | "campaign"; ownTimezone?: string; holidays?: string[] }, string, string> | null;
   };
   call_recordings: {
     workspace_id: string;
@@ -166,6 +167,7 @@ export interface Schema {
     owner_id: string;
     agent_end: JSONColumnType<object, string, string> | null;
     usage: JSONColumnType<object, string, string> | null;
+    call_back_terms: JSONColumnType<{ times: number; callingWindows?: { days: number[]; start: number; end: number }[]; timezone?: string; calleeTimeZone?: "strictest" | "campaign"; ownTimezone?: string; holidays?: string[] }, string, string> | null;
   };
   campaign_contacts: {
     workspace_id: string;
