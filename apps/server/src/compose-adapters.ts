@@ -18,7 +18,7 @@ import type { AddressGuard } from './foundation/outbound-http/address-guard.ts';
 import type { Clock } from './foundation/values/clock.ts';
 import { limiter } from './foundation/values/limiter.ts';
 import type { AgentDesk } from './lines/conversation/agent-desk.ts';
-import type { FillTemplates } from './lines/conversation/briefing.ts';
+import type { AgentWords } from './lines/conversation/briefing.ts';
 import { type Media, startMedia } from './lines/media/media.ts';
 import { countPackets, registerMediaMetrics } from './lines/media/metrics.ts';
 import type { Carriers } from './lines/telephony/carrier.ts';
@@ -54,7 +54,7 @@ export interface SipParts {
   lease: Lease;
   agents: AgentDirectory;
   brief: BriefAgent;
-  fill: FillTemplates;
+  words: AgentWords;
   desk: AgentDesk;
   sound: SoundOfCalls;
   trunkGuard: AddressGuard;
@@ -150,7 +150,7 @@ async function openSip({
   restoreGuard,
   registry,
   brief,
-  fill,
+  words,
   desk,
   sound,
   host,
@@ -183,7 +183,7 @@ async function openSip({
     trunkNames: { resolver: createSystemResolver(nameServers && { servers: nameServers }), turns },
     resolveAgent: agents.resolve,
     brief,
-    fill,
+    words,
     serve: desk.serve,
     granted: grantedAddresses(database),
     inbound: inboundTrunks({ database, secrets, log }),

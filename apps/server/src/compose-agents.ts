@@ -8,7 +8,7 @@ import { toolUser } from './dialing/calls/use-tool.ts';
 import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
 import { countConversions } from './dialing/campaigns/count-conversions.ts';
 import { retryMachine } from './dialing/campaigns/retry-machine.ts';
-import { fillWhatIs } from './dialing/workflows/definitions/fill-template.ts';
+import { createRateLimit } from './foundation/http/rate-limit.ts';
 import { measureSlots } from './foundation/observe/slot-metrics.ts';
 import type { AgentRequest, ServedCall } from './lines/conversation/agent-request.ts';
 import { operatorLimits } from './platform/workspace/operator-limits.ts';
@@ -20,6 +20,8 @@ type Acts = {
     request: Extract<AgentRequest, { type: Type }>,
   ) => Promise<unknown>;
 };
+
+const TALKS_PER_MINUTE = 120;
 
 /** What results of calls are recorded with. */
 export function callResultsOf({ database, clock }: Parts, services: Services, engine: Engine): CallResultDeps {
@@ -33,11 +35,24 @@ export function callResultsOf({ database, clock }: Parts, services: Services, en
 
 /** The talks with agents that this process holds. */
 export function openTalks({ database, clock, log, config, publicUrl }: Parts, services: Services): Talks {
-  const { secrets, callAgents: agents, sound, desk } = services;
+  const { secrets, callAgents: agents, sound, desk, words } = services;
   const { media, address: mediaAddress } = sound;
   const { corsOrigins = [] } = config;
-  const own = { secrets, agents, fill: fillWhatIs, serve: desk.serve, media, mediaAddress, corsOrigins };
-  return new Talks({ database, clock, log, publicUrl, ...own });
+  const own = { secrets, agents, words, serve: desk.serve, media, mediaAddress, corsOrigins };
+  return new Talks({ database, clock, log, publicUrl, mayAsk: talksAskedFor(), ...own });
+}
+
+/** Judges how often talks are asked for: of a workspace, or of an address that has none. */
+function talksAskedFor(): (who: string) => boolean {
+  const take = createRateLimit({ key: TALKS_PER_MINUTE, workspace: 0 });
+  return (who) => {
+    try {
+      take({ keyId: who, workspaceId: '' }, {});
+      return true;
+    } catch {
+      return false;
+    }
+  };
 }
 
 /** Has done what the agents that the server speaks for ask for in their calls. */
@@ -62,11 +77,13 @@ export function serveAgents(parts: Parts, services: Services, engine: Engine): v
     call_back: async (call, time) => {
       await callBack(callBacks, call, time);
     },
-    speech: ({ workspaceId }, { isKept, ...spoken }) => services.sentences.speech(workspaceId, spoken, isKept),
+    speech: (call, { isKept, ...spoken }) =>
+      isKept ? services.sentences.speech(call.workspaceId, spoken) : services.sentences.speechFor(call, spoken),
     sound: ({ workspaceId }, { soundId }) => services.sentences.sound(workspaceId, soundId),
     use_tool: useTool,
     // Nobody follows a call that is no talk.
     turn: async () => {},
+    over: async ({ roomId }) => services.sentences.forget(roomId),
   };
   services.desk.open((call, request) => acts[request.type](call, request as never));
 }

@@ -32,6 +32,7 @@ import { openGuards } from './foundation/outbound-http/open-guards.ts';
 import { createTestSlots } from './foundation/outbound-http/test-slots.ts';
 import type { Clock, MachineClock } from './foundation/values/clock.ts';
 import { AgentDesk } from './lines/conversation/agent-desk.ts';
+import { localTimeText } from './lines/phone-numbers/local-time-text.ts';
 import { type Carriers, portsOf } from './lines/telephony/carrier.ts';
 import { createKeyRing } from './platform/api-keys/key-ring.ts';
 import { createStreamTokens } from './platform/api-keys/stream-tokens.ts';
@@ -131,12 +132,13 @@ export async function openServices(parts: Parts) {
     storageMaxBytes,
     findEngine: engineFinder(config),
   });
+  const words = { fill: fillWhatIs, localTime: (number: string | undefined) => localTimeText(clock.now(), number) };
   const sip = {
     ...{ config, database, clock, log, lease, registry, trunkGuard, nameServers, keys, restoreGuard },
     agents: callAgents,
     desk,
     sound,
-    fill: fillWhatIs,
+    words,
     brief: createAgentBriefing({ database, calls, tokens: callTokens, apiUrl: parts.publicUrl }),
   };
   const carriers = overrides.carriers ?? (await openCarriers(sip, overrides));
@@ -167,6 +169,7 @@ export async function openServices(parts: Parts) {
     calls,
     desk,
     sound,
+    words,
     sentences,
     jobs: await openJobs({ connection: database.connection, log, registry, asleep: quiet.add(anyJob) }),
     lease,

@@ -31,8 +31,8 @@ import * as speechSounds from '../../../migrations/0105-speech-sounds.ts';
 import * as agentLimits from '../../../migrations/0107-agent-limits.ts';
 import * as callUsage from '../../../migrations/0110-call-usage.ts';
 import * as campaignBudget from '../../../migrations/0111-campaign-budget.ts';
-import * as readAs from '../../../migrations/0118-read-as.ts';
 import * as callBackTerms from '../../../migrations/0115-call-back-terms.ts';
+import * as readAs from '../../../migrations/0118-read-as.ts';
 import * as readColumns from '../../../migrations/0119-read-columns.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
@@ -73,8 +73,8 @@ export const migrations: Record<string, Migration> = {
   '0107-agent-limits': agentLimits,
   '0110-call-usage': callUsage,
   '0111-campaign-budget': campaignBudget,
-  '0118-read-as': readAs,
   '0115-call-back-terms': callBackTerms,
+  '0118-read-as': readAs,
   '0119-read-columns': readColumns,
 };
 

@@ -40,5 +40,7 @@ export type AgentRequest =
   | { type: 'turn'; item: string; turn: Turn }
   /** A sentence of a script. Answers its sound, a `SharedArrayBuffer` of µ-law. @param isKept whether it is the same for everybody */
   | { type: 'speech'; text: string; language: string; voice?: string; isKept: boolean }
+  /** Its call is over: what was kept for it alone is not needed any more. Asked by the call itself. */
+  | { type: 'over' }
   /** A sound of the workspace. Answers it in the same way. */
   | { type: 'sound'; soundId: string };

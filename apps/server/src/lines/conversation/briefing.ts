@@ -8,8 +8,15 @@ export type FillTemplates = (
   encode: (value: string) => string,
 ) => string;
 
+/** What the words of agents that the server speaks for are made with. */
+export interface AgentWords {
+  fill: FillTemplates;
+  /** Tells what time it is where a person is. @param number E.164, if it is known */
+  localTime: (number: string | undefined) => string;
+}
+
 /** What an agent is told of its call. */
-export interface Briefing {
+export interface Briefing extends AgentWords {
   agentId: string;
   workspaceId: string;
   roomId: string;
@@ -23,8 +30,6 @@ export interface Briefing {
   numbers: { from: string | undefined; to: string | undefined };
   /** Whether somebody follows what is said while it is. */
   isFollowed?: boolean;
-  /** For agents whose words are kept here. */
-  fill: FillTemplates;
 }
 
 /** Of one value that stands in a text, in characters. */

@@ -205,6 +205,7 @@ export class Conversation {
   async #closeSound(): Promise<CallMediaStats | undefined> {
     this.#clearLimit();
     const stats = await this.#sound.close();
+    if (this.terms.voice?.agentId !== undefined) void this.#serve({ type: 'over' }).catch(() => {});
     // What a thread that died has left is taken up by itself, once nobody writes to it any more.
     if (!this.terms.recording || !this.times.answeredAt || !stats) return stats;
     const { recorder, log } = this.#parts;

@@ -1,4 +1,4 @@
-import type { ScriptStep, Utterance } from '../media/script/script.ts';
+import { answerPlace, type ScriptStep, type Utterance } from '../media/script/script.ts';
 import type { ScriptConnection } from '../telephony/agent-connection.ts';
 import { type Briefing, inOneLine } from './briefing.ts';
 import type { Sound, VoiceEnd } from './sound.ts';
@@ -6,7 +6,7 @@ import type { Voice } from './voice.ts';
 
 /** Of one sentence, in characters. */
 const MOST_TEXT = 2000;
-/** Of all sentences of a call, which lie in memory until it ends. */
+/** Of all sentences of a call. */
 const MOST_TEXTS = 20_000;
 /** How long a caller waits for its sentences, in ms. */
 const READY_MS = 4000;
@@ -27,14 +27,15 @@ export class ScriptAgent implements Voice {
   async join(sound: Sound): Promise<VoiceEnd | undefined> {
     const { language, voice, steps } = this.#connection;
     const { fill, variables = {}, far, isFollowed = false } = this.#briefing;
-    // What nobody has answered yet stays a template.
-    const answers = Object.fromEntries(steps.flatMap(({ id, type }) => (type === 'ask' ? [[id, `{{${id}}}`]] : [])));
-    const known = { ...variables, ...answers };
+    // What nobody has answered yet is a place that no value can look like: those have no control characters.
+    const places = new Map(steps.flatMap(({ id, type }) => (type === 'ask' ? [[answerPlace(id), id]] : [])));
+    const known = { ...variables, ...Object.fromEntries([...places].map(([place, id]) => [id, place])) };
     const keptTexts = new Set<string>();
     let left = MOST_TEXTS;
+    const written = (value: string) => (places.has(value) ? value : inOneLine(value));
     const filled = (text: string) => {
       if (!text.includes('{{')) keptTexts.add(text);
-      const said = fill(text, known, inOneLine).slice(0, Math.min(MOST_TEXT, left));
+      const said = fill(text, known, written).slice(0, Math.min(MOST_TEXT, left));
       left -= said.length;
       return said;
     };

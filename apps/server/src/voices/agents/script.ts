@@ -93,7 +93,7 @@ export async function prepareScript(
     if (text?.includes('{{')) return;
     try {
       if (soundId !== undefined) await sentences.sound(workspaceId, soundId);
-      else await sentences.speech(workspaceId, { text: text!, language, voice }, true);
+      else await sentences.speech(workspaceId, { text: text!, language, voice });
     } catch (error) {
       faults.push((error as Error).message);
     }

@@ -13,7 +13,7 @@ test('a sentence whose turn does not come within a minute is given up, and later
     speak: () => new Promise<Buffer>((resolve) => void finish.push(() => resolve(Buffer.alloc(8)))),
   };
   const sentences = createSentences({ findEngine: async () => engine } as unknown as SentenceDeps);
-  const speak = (text: string) => sentences.speech('a', { text, language: 'en' }, false);
+  const speak = (text: string) => sentences.speechFor({ workspaceId: 'a', roomId: text }, { text, language: 'en' });
   const first = Array.from({ length: 4 }, (_, at) => speak(`${at}`));
   const late = expect(speak('late')).rejects.toThrow('More sentences wait');
   await vi.advanceTimersByTimeAsync(61_000);

@@ -10,7 +10,7 @@ import { lockStorage, roomIn } from '../../platform/workspace/storage.ts';
 import { soundKey } from '../sounds/sound.ts';
 import { findSound } from '../sounds/store.ts';
 import { openWav } from '../sounds/wav.ts';
-import { SharedSounds, shared } from './shared-sounds.ts';
+import { SharedSounds, SoundsOfCalls } from './shared-sounds.ts';
 import type { SpeechEngine, SpokenText } from './speech-engine.ts';
 
 /** Texts that are made sound of at a time, of all workspaces. */
@@ -42,8 +42,12 @@ export interface Sentences {
   fault(): Promise<string | undefined>;
   /** A sound of a workspace, by its ID. @throws if it isn't there */
   sound(workspaceId: string, soundId: string): Promise<SharedArrayBuffer>;
-  /** @param isKept whether it is the same for everybody: it is then made once; else nothing of it stays. @throws what is wrong, in words */
-  speech(workspaceId: string, spoken: SpokenText, isKept: boolean): Promise<SharedArrayBuffer>;
+  /** A sentence that is the same for everybody, and is made once. @throws what is wrong, in words */
+  speech(workspaceId: string, spoken: SpokenText): Promise<SharedArrayBuffer>;
+  /** A sentence for the person of a call, of which nothing stays once that is over. @throws what is wrong, in words */
+  speechFor(call: { workspaceId: string; roomId: string }, spoken: SpokenText): Promise<SharedArrayBuffer>;
+  /** A call is over. */
+  forget(roomId: string): void;
 }
 
 const NO_ENGINE =
@@ -56,6 +60,7 @@ export function createSentences(deps: SentenceDeps): Sentences {
     return finding;
   };
   const sounds = new SharedSounds();
+  const personal = new SoundsOfCalls();
   const turns = limiter(AT_ONCE);
 
   async function speak(workspaceId: string, spoken: SpokenText): Promise<Buffer> {
@@ -85,8 +90,7 @@ export function createSentences(deps: SentenceDeps): Sentences {
         const wav = await openWav(await deps.objects.get(soundKey(id)));
         return collected(wav.ulaw());
       }),
-    async speech(workspaceId, spoken, isKept) {
-      if (!isKept) return shared(await speak(workspaceId, spoken));
+    async speech(workspaceId, spoken) {
       const digest = digestOf((await findEngine())?.name, spoken);
       return sounds.get(`${workspaceId} ${digest}`, async () => {
         const known = await read(deps, workspaceId, digest);
@@ -98,6 +102,9 @@ export function createSentences(deps: SentenceDeps): Sentences {
         return made;
       });
     },
+    speechFor: ({ workspaceId, roomId }, spoken) =>
+      personal.get(roomId, digestOf(undefined, spoken), () => speak(workspaceId, spoken)),
+    forget: (roomId) => personal.forget(roomId),
   };
 }
 

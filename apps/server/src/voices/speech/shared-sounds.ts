@@ -29,6 +29,13 @@ export class SharedSounds {
     return coming;
   }
 
+  forget(name: string): void {
+    const known = this.#sounds.get(name);
+    if (!known) return;
+    this.#sounds.delete(name);
+    this.#bytes -= known.byteLength;
+  }
+
   async #load(name: string, load: () => Promise<Uint8Array>): Promise<SharedArrayBuffer> {
     try {
       const sound = shared(await load());
@@ -43,6 +50,35 @@ export class SharedSounds {
     } finally {
       this.#coming.delete(name);
     }
+  }
+}
+
+/**
+ * Sounds of one call each, that are remembered until it ends; what was not played for longest is forgotten before that, if
+ * there are too many.
+ */
+export class SoundsOfCalls {
+  readonly #sounds: SharedSounds;
+  #names = new Map<string, Set<string>>();
+
+  constructor(most = MOST_BYTES) {
+    this.#sounds = new SharedSounds(most);
+  }
+
+  /** The sound of a name in a call; `load` gets it if it isn't known, or no more. */
+  async get(call: string, name: string, load: () => Promise<Uint8Array>): Promise<SharedArrayBuffer> {
+    const names = this.#names.get(call) ?? new Set();
+    this.#names.set(call, names.add(name));
+    const sound = await this.#sounds.get(`${call} ${name}`, load);
+    // Its call may have ended meanwhile.
+    if (this.#names.get(call) !== names) this.#sounds.forget(`${call} ${name}`);
+    return sound;
+  }
+
+  /** A call is over. */
+  forget(call: string): void {
+    for (const name of this.#names.get(call) ?? []) this.#sounds.forget(`${call} ${name}`);
+    this.#names.delete(call);
   }
 }
 

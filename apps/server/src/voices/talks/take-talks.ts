@@ -10,7 +10,7 @@ import { newUuid } from '../../foundation/values/ids.ts';
 import { Shares } from '../../foundation/values/limiter.ts';
 import type { ServeAgents } from '../../lines/conversation/agent-desk.ts';
 import { type AgentRequest, NOBODY_RUNG, type ServedCall } from '../../lines/conversation/agent-request.ts';
-import type { FillTemplates } from '../../lines/conversation/briefing.ts';
+import type { AgentWords } from '../../lines/conversation/briefing.ts';
 import { Conversation } from '../../lines/conversation/conversation.ts';
 import { systemTimers } from '../../lines/conversation/placement.ts';
 import { voiceOf } from '../../lines/conversation/voice-of.ts';
@@ -26,7 +26,9 @@ export interface TakingDeps {
   log: Logger;
   secrets: Secrets;
   agents: AgentDirectory;
-  fill: FillTemplates;
+  words: AgentWords;
+  /** Whether somebody may ask for another talk now: a workspace, or the address of who has no talk. */
+  mayAsk: (who: string) => boolean;
   /** Does what agents ask for. */
   serve: ServeAgents;
   /** The media of this process, opened with the first talk if it has none. */
@@ -43,6 +45,8 @@ export const TALK_PATH = '/talk/';
 /** Of one process at once; a workspace alone has half of them. */
 const MOST_TALKS = 40;
 const LONGEST_SECONDS = 900;
+/** What is asked for and shown to nobody. */
+const unseen = new Set<AgentRequest['type']>(['speech', 'sound', 'over']);
 /** For so long after its end it is told what was said, and a speech model asked for the result, in milliseconds. */
 const openAfterEnd = { realtime: 12_000, script: 1000, stream: 0 };
 /** The longest message: two seconds of sound. */
@@ -70,6 +74,8 @@ export class Talks {
   readonly take = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     socket.on('error', () => {});
     const talk = openTalk(this.#deps.secrets, request.url!.slice(TALK_PATH.length));
+    if (!this.#deps.mayAsk(talk?.workspaceId ?? request.socket.remoteAddress ?? ''))
+      return refuse(socket, '429 Too Many Requests', 'Talks are asked for too often. Try again in a minute.');
     if (!this.#isOwnOrigin(request)) return refuse(socket, '403 Forbidden', 'Pages of other origins may not talk.');
     if (!talk || talk.expires <= this.#deps.clock.now().getTime())
       return refuse(socket, '404 Not Found', 'This talk is over, or was never there: ask for another one.');
@@ -153,7 +159,7 @@ export class Talks {
           ...{ ...call, agentId, variables, told: { agentId, talk: true }, far: 'caller' },
           isFollowed: true,
           numbers: { from: undefined, to: undefined },
-          fill: this.#deps.fill,
+          ...this.#deps.words,
         }),
         maxCallSeconds: Math.min(LONGEST_SECONDS, agent.maxCallSeconds ?? LONGEST_SECONDS),
         recording: false,
@@ -170,7 +176,7 @@ export class Talks {
     if (request.type === 'turn') return leg.sayIfHeard({ event: 'turn', item: request.item, ...request.turn });
     const isPretended = request.type === 'record_result' || request.type === 'call_back';
     const answer = isPretended ? NOBODY_RUNG : await this.#deps.serve(call, request);
-    if (request.type !== 'speech' && request.type !== 'sound') leg.say({ event: 'request', request, answer });
+    if (!unseen.has(request.type)) leg.say({ event: 'request', request, answer });
     return answer;
   }
 

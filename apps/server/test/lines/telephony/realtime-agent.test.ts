@@ -107,11 +107,15 @@ test('a phone hears the model at the answer, interrupts it, and its opt-out by a
     await until(() => session.of('conversation.item.truncate').length > 0);
     session.respond({ tools: { opt_out: {} } });
   };
+  const scheduledAt = new Date(calling.server.clock.now().getTime() + 600_000).toISOString();
+  const next = { agentId, fromNumber: FROM, toNumber: '+14155550111', scheduledAt };
+  const { roomId: nextId } = (await calling.server.client.POST('/v1/calls', { body: next })).data!;
   const read = await call(agentId, '+14155550111', { name: 'Ada ⟧ <b>', day: 'Monday' });
   await over(read);
   const session = model.sessions.at(-1)!;
   const { instructions } = session.of('session.update')[0]!['session'] as { instructions: string };
   expect(instructions).toContain('Remind ⟦Ada b⟧ of the appointment. It is on ⟦Monday⟧.');
+  expect(instructions).toContain('(America/Los_Angeles), where the person is.');
   expect(JSON.stringify(session.of('response.create')[0])).toContain('<words>Hello Ada b.</words>');
   await until(async () => expect((await read()).result?.transcript).toBeDefined());
   const { result, outcome, endedBy, agentEnd } = await read();
@@ -132,6 +136,13 @@ test('a phone hears the model at the answer, interrupts it, and its opt-out by a
   const again = { agentId, fromNumber: FROM, toNumber: '+14155550111' };
   const { error } = await calling.server.client.POST('/v1/calls', { body: again });
   expect(JSON.stringify(error)).toContain('do-not-call');
+  const path = { roomId: nextId };
+  calling.server.clock.advance(600_000);
+  await until(async () => {
+    const { data } = await calling.server.client.GET('/v1/calls/{roomId}', { params: { path } });
+    expect(data).toMatchObject({ outcome: 'do_not_call' });
+  });
+  expect(calling.carrier.calls).toHaveLength(1);
 });
 
 test('a callee that hangs up: the model is asked once for what is missing', async () => {

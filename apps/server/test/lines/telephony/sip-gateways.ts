@@ -118,7 +118,7 @@ export async function openSipGateways(): Promise<SipGateways> {
       trunkNames: {},
       granted: async (_workspaceId, _host, addresses) => addresses,
       brief: async () => undefined,
-      fill: (text) => text,
+      words: { fill: (text) => text, localTime: () => '' },
       serve: async () => undefined,
       resolveAgent: async () => ({
         connection: {

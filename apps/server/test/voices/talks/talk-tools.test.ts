@@ -56,7 +56,12 @@ test('in a talk a model searches and asks tools of its owner, harms nobody, and 
   await until(() => model.sessions.at(-1)?.of('session.update').length === 1 && told.length > 0);
   const session = model.sessions.at(-1)!;
   session.respond({ hertz: 700, ms: 200, words: 'One moment.' });
-  const tools = { search_knowledge: { query: 'cleaning' }, slots: {}, opt_out: {}, record_result: { summary: 'Tried.' } };
+  const tools = {
+    search_knowledge: { query: 'cleaning' },
+    slots: {},
+    opt_out: {},
+    record_result: { summary: 'Tried.' },
+  };
   session.respond({ tools });
   await until(() => told.filter(({ event }) => event === 'request').length === 4);
   const answers = Object.fromEntries(

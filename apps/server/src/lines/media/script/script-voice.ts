@@ -4,7 +4,7 @@ import type { AgentConnected } from '../agent-stream.ts';
 import { transcriptFor } from '../live-turns.ts';
 import type { Transcript } from '../transcript.ts';
 import { utterancesOf } from './check-script.ts';
-import type { ScriptStep, Utterance } from './script.ts';
+import { type ScriptStep, type Utterance, waysOf } from './script.ts';
 import { beginning, type ScriptResult, type Walk, type WalkEffect, type WalkInput, walkOn } from './walk.ts';
 
 /** A script, and for whom: its texts are filled in. It can be sent to another thread. */
@@ -35,8 +35,8 @@ export class ScriptVoice implements Voice {
   #ask: ScriptAsk;
   #speech: Speech;
   #walk: Walk = beginning;
-  /** By what names them. One that can't be had is nothing. */
-  #sounds = new Map<string, Promise<Buffer | undefined>>();
+  /** Once all sentences are there, or can't be had. */
+  #made: Promise<unknown>;
   #transcript: Transcript;
   /** Bytes that were given to be played. */
   #taken = 0;
@@ -55,26 +55,36 @@ export class ScriptVoice implements Voice {
     this.#ask = ask;
     this.#speech = speech;
     this.#transcript = transcriptFor(speech, ask.isFollowed);
-    for (const { utterance } of ask.steps.flatMap(utterancesOf)) this.#soundOf(utterance);
+    const made = ask.steps.flatMap(utterancesOf).map(async ({ utterance }) => void (await this.#soundOf(utterance)));
+    this.#made = Promise.all(made);
   }
 
-  #soundOf(utterance: Utterance): Promise<Buffer | undefined> {
-    const { text, soundId } = utterance;
-    const name = soundId === undefined ? `text ${text}` : `sound ${soundId}`;
-    const known = this.#sounds.get(name);
-    if (known) return known;
+  /** The process has it, and keeps it, within bounds; here it is held while it is said. One that can't be had is nothing. */
+  async #soundOf({ text, soundId }: Utterance): Promise<Buffer | undefined> {
     const { language, voice, keptTexts } = this.#ask;
-    if (soundId === undefined && text!.trim() === '') return Promise.resolve(Buffer.alloc(0));
+    if (soundId === undefined && text!.trim() === '') return Buffer.alloc(0);
     const what =
       soundId === undefined
         ? { type: 'speech', text, language, voice, isKept: keptTexts.includes(text!) }
         : { type: 'sound', soundId };
-    const sound = this.#speech.ask(what).then(
+    return this.#speech.ask(what).then(
       (shared) => Buffer.from(shared as SharedSound),
       () => undefined,
     );
-    this.#sounds.set(name, sound);
-    return sound;
+  }
+
+  /** Has ready again what may be said next, if it is for this person: more may have been made meanwhile than is kept. */
+  #prepareNext(): void {
+    const { steps, keptTexts } = this.#ask;
+    const next = new Set<number>();
+    const from = new Set([this.#walk.at]);
+    for (const index of from)
+      for (const { to } of waysOf(steps, index)) {
+        const at = steps.findIndex(({ id }) => id === to);
+        if (at >= 0) (utterancesOf(steps[at]!).length > 0 ? next : from).add(at);
+      }
+    for (const { utterance } of [...next].flatMap((at) => utterancesOf(steps[at]!)))
+      if (utterance.text !== undefined && !keptTexts.includes(utterance.text)) void this.#soundOf(utterance);
   }
 
   start(): void {
@@ -128,6 +138,7 @@ export class ScriptVoice implements Voice {
     this.#saying = { ulaw, given: 0 };
     this.#transcript.sound(item, ulaw.length, this.#taken);
     for (let slice = 0; slice < SLICES_AHEAD; slice += 1) this.#giveSlice();
+    this.#prepareNext();
   }
 
   /** A part at a time: a long sound would lie in memory once for each call. */
@@ -206,7 +217,7 @@ export class ScriptVoice implements Voice {
 
   async opened(): Promise<AgentConnected> {
     const { readyMs } = this.#ask;
-    if (readyMs > 0) await soon(Promise.all(this.#sounds.values()), readyMs);
+    if (readyMs > 0) await soon(this.#made, readyMs);
     return { connected: true };
   }
 

@@ -72,6 +72,13 @@ export interface HangUpStep {
 
 export type ScriptStep = SayStep | AskStep | BranchStep | SetStep | OptOutStep | CallBackStep | HangUpStep;
 
+/** The place of an answer in a text that is written down: no value of a contact's looks like it, as these have no such characters. */
+export const answerPlace = (id: string): string => `\0${id}\0`;
+
+/** A text with its answers in their places, and nothing for those that nobody gave. */
+export const withAnswers = (text: string, answers: Readonly<Record<string, string>>): string =>
+  text.replaceAll(/\0([^\0]*)\0?/g, (_, id: string) => (Object.hasOwn(answers, id) ? answers[id]! : ''));
+
 /** A way out of a step: to a step, or, without one, to the end of the call. */
 export interface Way {
   to: string | undefined;

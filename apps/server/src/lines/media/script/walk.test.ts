@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkScript } from './check-script.ts';
-import type { ScriptStep } from './script.ts';
+import { answerPlace, type ScriptStep } from './script.ts';
 import { beginning, type Script, type Walk, type WalkEffect, type WalkInput, walkOn } from './walk.ts';
 
 /** Walks by inputs in words: `said`, `late`, `served`, `failed`, or a key. */
@@ -109,7 +109,13 @@ test('it goes on by answers and by variables, and keeps what it finds', () => {
     { id: 'by', type: 'branch', on: 'plan', cases: [{ is: 'gold', next: 'ask' }], next: 'bye' },
     ask({ keys: '12' }),
     { id: 'by2', type: 'branch', on: 'ask', cases: [{ is: '1', next: 'yes' }], next: 'bye' },
-    { id: 'yes', type: 'set', data: { choice: 'key {{ask}} of Ada' }, converted: true, disposition: 'confirmed' },
+    {
+      id: 'yes',
+      type: 'set',
+      data: { choice: `key ${answerPlace('ask')} of {{ask}}` },
+      converted: true,
+      disposition: 'confirmed',
+    },
     say('bye'),
   ];
   expect(walk(steps, '', { plan: 'iron' })).toEqual(['bye']);
@@ -117,7 +123,7 @@ test('it goes on by answers and by variables, and keeps what it finds', () => {
   expect(walk(steps, '1', { plan: 'gold' })).toEqual([
     'ask',
     'hush',
-    '{"data":{"choice":"key 1 of Ada"},"disposition":"confirmed","converted":true}',
+    '{"data":{"choice":"key 1 of {{ask}}"},"disposition":"confirmed","converted":true}',
     'bye',
   ]);
 });

@@ -1,4 +1,12 @@
-import { type AskStep, behind, type CallBackStep, type OptOutStep, type ScriptStep, type Utterance } from './script.ts';
+import {
+  type AskStep,
+  behind,
+  type CallBackStep,
+  type OptOutStep,
+  type ScriptStep,
+  type Utterance,
+  withAnswers,
+} from './script.ts';
 
 /** What is kept of a call by its script. */
 export interface ScriptResult {
@@ -238,9 +246,3 @@ function resultWith({ result, answers }: Walk, step: Extract<ScriptStep, { type:
     ...(step.converted !== undefined && { converted: step.converted }),
   };
 }
-
-/** A text whose templates of answers are filled in; others were before the call. */
-const withAnswers = (text: string, answers: Readonly<Record<string, string>>): string =>
-  text.replaceAll(/\{\{\s*([^\s{}|]+)\s*\}\}/g, (_, name: string) =>
-    Object.hasOwn(answers, name) ? answers[name]! : '',
-  );

@@ -2,7 +2,7 @@ import type { Lease } from '../../../foundation/database/lease.ts';
 import type { Clock } from '../../../foundation/values/clock.ts';
 import { every, type Repeating } from '../../../platform/jobs/every.ts';
 import type { ServeAgents } from '../../conversation/agent-desk.ts';
-import type { FillTemplates } from '../../conversation/briefing.ts';
+import type { AgentWords } from '../../conversation/briefing.ts';
 import { Conversation, type ConversationParts, type Recorder } from '../../conversation/conversation.ts';
 import { meaningOfEnd } from '../../conversation/meaning-of-end.ts';
 import { systemTimers } from '../../conversation/placement.ts';
@@ -54,8 +54,7 @@ export interface SipGatewayOptions extends Omit<SignallingOptions, 'serverId'> {
   resolveAgent: (agentId: string, workspaceId: string) => Promise<CallAgent | undefined>;
   /** What the agent of a call is told of it, beside its variables. */
   brief: (call: { workspaceId: string; roomId: string }) => Promise<object | undefined>;
-  /** Fills in the words of agents. */
-  fill: FillTemplates;
+  words: AgentWords;
   /** Does what an agent asks for in its call. */
   serve: ServeAgents;
 }
@@ -176,15 +175,15 @@ class SipGateway implements CallGateway, TrunkProber {
     if (!trunk) return refuse('The number has no SIP trunk.');
     const { agent, told } = await this.#agentOf(agentId, request);
     if (this.#calls.get(roomId)) return { status: 'accepted' };
-    const { fill } = this.#options;
-    const call = { roomId, workspaceId, trace, variables, told, fill, far: 'callee', numbers: { from, to } } as const;
+    const { words } = this.#options;
+    const call = { roomId, workspaceId, trace, variables, told, far: 'callee', numbers: { from, to } } as const;
     const terms = {
       roomId,
       workspaceId,
       voice:
         request.voice === 'test_sentence'
           ? testSentence
-          : agent && voiceOf(agent.connection, { ...call, agentId: agentId! }),
+          : agent && voiceOf(agent.connection, { ...call, ...words, agentId: agentId! }),
       maxCallSeconds: Math.min(request.maxCallSeconds, agent?.maxCallSeconds ?? request.maxCallSeconds),
       recording: request.recording || agent?.recording === true,
     };
@@ -211,7 +210,7 @@ class SipGateway implements CallGateway, TrunkProber {
 
   async answerInbound(arrived: InboundCall, answer: InboundAnswer): Promise<void> {
     const { roomId, workspaceId, agentId, variables, maxCallSeconds } = answer;
-    const { clock, log, fill } = this.#options;
+    const { clock, log, words } = this.#options;
     const userAgent = this.#signalling.agentOf(workspaceId);
     const { agent, told } = await this.#agentOf(agentId, answer).catch((error) => {
       log.warn({ err: error, roomId }, 'the agent of a call could not be looked up');
@@ -224,11 +223,11 @@ class SipGateway implements CallGateway, TrunkProber {
     }
     const numbers = { from: arrived.from, to: arrived.to };
     const all = { ...told, ...(arrived.said && { sip: arrived.said }) };
-    const call = { roomId, workspaceId, agentId, variables, told: all, fill, far: 'caller', numbers } as const;
+    const call = { roomId, workspaceId, agentId, variables, told: all, far: 'caller', numbers } as const;
     const terms = {
       roomId,
       workspaceId,
-      voice: voiceOf(agent?.connection, call),
+      voice: voiceOf(agent?.connection, { ...call, ...words }),
       maxCallSeconds: Math.min(maxCallSeconds, agent?.maxCallSeconds ?? maxCallSeconds),
       recording: agent?.recording === true,
     };

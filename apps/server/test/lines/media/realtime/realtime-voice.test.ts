@@ -101,8 +101,8 @@ test('tools are used by the process, and what came of them is told to the model 
   await until(() => outputs().length === 3);
   expect(outputs().toSorted()).toEqual(['That is not possible.', 'There is no such tool.', 'done']);
   expect(asked).toEqual([
-    { type: 'use_tool', name: 'note', args: '{"a":1}' },
-    { type: 'use_tool', name: 'record_result', args: '{"summary":"x"}' },
+    { type: 'use_tool', id: expect.any(String), name: 'note', args: '{"a":1}' },
+    { type: 'use_tool', id: expect.any(String), name: 'record_result', args: '{"summary":"x"}' },
   ]);
   await until(() => session.of('response.create').length === 2);
   await call.close();
