@@ -166,7 +166,12 @@ test.concurrent('after the end it is asked for what is missing, and the session 
   await until(() => msOf(700, call.peer.sound()) >= 60);
   await call.close();
   await until(() => call.session.socket.readyState === 3);
-  expect(call.asked).toContainEqual({ type: 'use_tool', name: 'record_result', args: '{"summary":"Fine."}' });
+  expect(call.asked).toContainEqual({
+    type: 'use_tool',
+    id: expect.any(String),
+    name: 'record_result',
+    args: '{"summary":"Fine."}',
+  });
 });
 
 test.concurrent.each([

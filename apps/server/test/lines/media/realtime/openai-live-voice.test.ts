@@ -120,7 +120,12 @@ test.concurrent('after the end it is asked for what is missing, and the session 
   expect(call.session.of('session.update')).toMatchObject([
     { session: { delegation: { responses: { tool_choice: { name: 'record_result' } } } } },
   ]);
-  expect(call.asked).toContainEqual({ type: 'use_tool', name: 'record_result', args: '{"summary":"Fine."}' });
+  expect(call.asked).toContainEqual({
+    type: 'use_tool',
+    id: expect.any(String),
+    name: 'record_result',
+    args: '{"summary":"Fine."}',
+  });
 });
 
 test.concurrent.each([
