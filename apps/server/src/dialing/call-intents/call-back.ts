@@ -8,7 +8,7 @@ import type { CallBackTime, ServedCall } from '../../lines/conversation/agent-re
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import { toE164 } from '../calls/call.ts';
-import type { CallBackTerms } from '../calls/call-wish.ts';
+import type { CallBackTerms } from '../calls/call-back-terms.ts';
 import { type IsSimulated, zonesOfCallee } from '../calls/may-dial.ts';
 import { nextLocalTime } from '../workflows/runs/local-time.ts';
 import { acceptCall } from './accept-call.ts';

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Row } from '../../foundation/database/schema.ts';
-import type { CallBackTerms } from '../calls/call-wish.ts';
+import type { CallBackTerms } from '../calls/call-back-terms.ts';
 import type { CalleeHours } from '../calls/may-dial.ts';
 
 /**

@@ -1,11 +1,8 @@
-import type { Row } from '../../foundation/database/schema.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import type { OwnerKey } from './call.ts';
+import type { CallBackTerms } from './call-back-terms.ts';
 import type { CalleeHours, DialObstacle, IsSimulated } from './may-dial.ts';
 import type { CallToPlace } from './place-calls.ts';
-
-/** What calls that agents have asked for keep to: the hours of the first call, and how many there were. */
-export type CallBackTerms = NonNullable<Row<'calls'>['call_back_terms']>;
 
 /** A call that an owner wants to have placed. */
 export interface CallWish {
