@@ -8,6 +8,7 @@ import type { Registry } from 'prom-client';
 import { type Config, ConfigError } from './config.ts';
 import type { BriefAgent } from './dialing/calls/brief-agent.ts';
 import { openRecordingFiles } from './dialing/calls/recordings/recording-files.ts';
+import { parseTemplates } from './dialing/workflows/definitions/parse-template.ts';
 import type { Database } from './foundation/database/database.ts';
 import type { Lease } from './foundation/database/lease.ts';
 import { createSecrets, type EncryptionKeys } from './foundation/database/secrets.ts';
@@ -40,6 +41,7 @@ import type { Witnesses } from './platform/installation/witness.ts';
 import { type AgentDirectory, anyAgent } from './voices/agents/directory.ts';
 import { fileAgents } from './voices/agents/file.ts';
 import { httpAgents } from './voices/agents/http.ts';
+import type { OperatorModel } from './voices/agents/operator-model.ts';
 import { espeak, hasEspeak, type SpeechEngine, speechServer } from './voices/speech/speech-engine.ts';
 
 /** How many questions for names of trunks are open at a time; one workspace alone has half of them. */
@@ -277,12 +279,19 @@ export async function openWitnesses(
 /** A file or an HTTP directory where one is configured; else every agent ID is accepted. */
 export async function openAgents(config: Config, clock: Clock): Promise<AgentDirectory> {
   if (config.agentsFile) {
-    return fileAgents(config.agentsFile).catch((error) => {
+    return fileAgents(config.agentsFile, templateFault).catch((error) => {
       throw new ConfigError(`AGENTS_FILE ${error.message}`);
     });
   }
-  return config.agentsUrl ? httpAgents({ baseUrl: config.agentsUrl, clock }) : anyAgent;
+  return config.agentsUrl ? httpAgents({ baseUrl: config.agentsUrl, clock, templateFault }) : anyAgent;
 }
+
+/** The model that whoever runs the server pays for, if the settings name one. */
+export const operatorModelOf = ({ realtimeUrl: url, realtimeKey: key }: Config): OperatorModel | undefined =>
+  url !== undefined && key !== undefined ? { url, key } : undefined;
+
+/** What is wrong with the templates of an agent's texts, if anything is. */
+export const templateFault = (text: string): string | undefined => parseTemplates(text).fault;
 
 /** Finds what speaks texts: what the settings name, or else the program that is installed, if it is. */
 export const engineFinder =

@@ -1,6 +1,7 @@
 import { entryOperations } from './audience/contact-lists/entry-operations.ts';
 import { contactListOperations } from './audience/contact-lists/operations.ts';
 import { readPhoneNumber } from './audience/contact-lists/reading/phone-number.ts';
+import { operatorModelOf, templateFault } from './compose-adapters.ts';
 import { callResultsOf } from './compose-agents.ts';
 import { configured, type Engine } from './compose-engine.ts';
 import type { Features } from './compose-features.ts';
@@ -14,7 +15,6 @@ import { campaignOperations } from './dialing/campaigns/operations.ts';
 import { campaignCallDetails } from './dialing/campaigns/own-calls.ts';
 import { resumeBraked } from './dialing/campaigns/resume-braked.ts';
 import { testCallOperations } from './dialing/test-calls/operations.ts';
-import { parseTemplates } from './dialing/workflows/definitions/parse-template.ts';
 import { workflowOperations } from './dialing/workflows/operations.ts';
 import { runOperations } from './dialing/workflows/run-operations.ts';
 import type { Handlers } from './foundation/http/handler.ts';
@@ -86,7 +86,7 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
     ...talkOperations({ database, clock, secrets, publicUrl: parts.publicUrl, takesTalks: takesUpgrades }),
     ...agentOperations({
       ...{ database, clock, secrets, guard, inTestSlot, onOpened: resumeBraked, sentences: services.sentences },
-      templateFault: (text) => parseTemplates(text).fault,
+      ...{ templateFault, operatorModel: operatorModelOf(config) },
     }),
     ...webhookOperations({ ...webhooks, inTestSlot }),
   };

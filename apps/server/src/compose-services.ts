@@ -5,6 +5,7 @@ import {
   openCarriers,
   openObjects,
   openWitnesses,
+  operatorModelOf,
   type SimulatorOverrides,
   soundOfCalls,
 } from './compose-adapters.ts';
@@ -45,6 +46,7 @@ import { openMetrics } from './platform/metrics/open-metrics.ts';
 import type { AgentDirectory } from './voices/agents/directory.ts';
 import { agentsOfCalls, keptAgents } from './voices/agents/kept-agents.ts';
 import { withLimitsKept } from './voices/agents/limits-elsewhere.ts';
+import { usingOperatorKey } from './voices/agents/operator-model.ts';
 import { createSentences } from './voices/speech/sentences.ts';
 
 /** What tests put in place of the server's own. */
@@ -97,10 +99,11 @@ export async function openServices(parts: Parts) {
   const objects = overrides.objects?.(ownObjects) ?? ownObjects;
   const secrets = createSecrets(...keys);
   const elsewhere = withLimitsKept(database, overrides.agents ?? (await openAgents(config, clock)));
-  const agents = keptAgents(database, secrets, elsewhere);
+  const operatorModel = operatorModelOf(config);
+  const agents = usingOperatorKey(keptAgents(database, secrets, elsewhere), operatorModel);
   const calls = callStore(campaignCallDetails, waitingCalls);
   const callTokens = createCallTokens({ database, secrets, clock, agents });
-  const callAgents = agentsOfCalls(database, secrets, elsewhere, log);
+  const callAgents = usingOperatorKey(agentsOfCalls(database, secrets, elsewhere, log), operatorModel);
   const metrics = openMetrics(parts);
   const quiet = new Quiet({ database, clock, limits: overrides.quiet });
   const notifications = openNotifications({ connection: database.connection, log, ear: quiet });

@@ -45,6 +45,14 @@ export const url = (value: string) => {
   return value.replace(/\/+$/, '');
 };
 
+/** A URL of WebSockets. */
+export const socketUrl = (value: string) => {
+  const given = /^wss?:\/\//.test(value) && URL.canParse(value) ? new URL(value) : undefined;
+  if (!given || given.username || given.password)
+    throw new Error('must be a URL such as wss://host.example.com, without a user name and a password');
+  return value;
+};
+
 /** A PostgreSQL URL. What is wrong with it is not shown: it may hold a password. */
 export const postgresUrl = (value: string) => {
   const fault = faultOfHosts(value);

@@ -24,6 +24,7 @@ const {
   oneOf,
   text,
   url,
+  socketUrl,
   postgresUrl,
   flag,
   headerKey,
@@ -168,6 +169,16 @@ export const variables = {
     'alloy',
     text,
     'Voice that `SPEECH_URL` is asked for if an agent names none.',
+  ),
+  realtimeUrl: optional(
+    'REALTIME_URL',
+    socketUrl,
+    'Speech model that agents of every workspace may use without a key of their own, such as `wss://api.openai.com/v1/realtime`: those that have this `url`, or whose protocol has it by default.',
+  ),
+  realtimeKey: optional(
+    'REALTIME_KEY',
+    headerKey,
+    'Key of that model. It goes to `REALTIME_URL` alone, and whoever runs the server pays for what is used.',
   ),
   s3Bucket: optional('S3_BUCKET', text, 'Keeps uploaded files in this S3 bucket instead of `DATA_DIR`.'),
   s3Endpoint: optional('S3_ENDPOINT', url, 'URL of an S3-compatible store, addressed by path; Amazon S3 by default.'),
@@ -361,6 +372,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   };
   const config = Object.fromEntries(Object.entries(variables).map(read)) as Config;
   if (config.agentsFile && config.agentsUrl) faults.push('AGENTS_FILE and AGENTS_URL can not both be set.');
+  if (!config.realtimeUrl !== !config.realtimeKey)
+    faults.push('REALTIME_URL and REALTIME_KEY must be set together, or neither.');
   if (!config.s3AccessKeyId !== !config.s3SecretAccessKey)
     faults.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, or neither.');
   if (config.witnessPath && !path.relative(config.dataDir, config.witnessPath).startsWith('..'))

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
-import { openAgents } from '../../compose-adapters.ts';
+import { openAgents, operatorModelOf } from '../../compose-adapters.ts';
 import type { Config } from '../../config.ts';
 import type { Row } from '../../foundation/database/schema.ts';
 import { systemClock } from '../../foundation/values/clock.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { someAtOnce } from '../../foundation/values/some-at-once.ts';
 import { openConnection } from '../../voices/agents/agent.ts';
+import { withOperatorKey } from '../../voices/agents/operator-model.ts';
 import { tryConnection } from '../../voices/agents/test-agent.ts';
 import { type Finding, mend, note, ok, whyOf } from './finding.ts';
 import type { Opened } from './opened.ts';
@@ -21,7 +22,7 @@ export async function checkAgents(config: Config, opened: Opened): Promise<Findi
   const { rows } = await opened.database.inEngine(({ db }) =>
     sql<Row<'agents'>>`select * from agents order by workspace_id, id limit ${MOST + 1}`.execute(db),
   );
-  const found = await someAtOnce(AT_ONCE, rows.slice(0, MOST), (row) => checkAgent(row, opened));
+  const found = await someAtOnce(AT_ONCE, rows.slice(0, MOST), (row) => checkAgent(row, config, opened));
   const rest = rows.length > MOST ? [note('agent', `Only the first ${MOST} agents were connected to.`)] : [];
   return [...(await checkDirectory(config)), ...found, ...rest];
 }
@@ -37,7 +38,7 @@ async function checkDirectory(config: Config): Promise<Finding[]> {
   }
 }
 
-async function checkAgent(row: Row<'agents'>, { guard, secrets }: Opened): Promise<Finding> {
+async function checkAgent(row: Row<'agents'>, config: Config, { guard, secrets }: Opened): Promise<Finding> {
   const name = `${toId('agent', row.id)} (${row.name})`;
   const opened = connection();
   if (!opened) return mend('agent', `${name}: its secret can not be decrypted. Was ENCRYPTION_KEY changed?`);
@@ -51,7 +52,7 @@ async function checkAgent(row: Row<'agents'>, { guard, secrets }: Opened): Promi
 
   function connection() {
     try {
-      return openConnection(row, secrets);
+      return withOperatorKey(openConnection(row, secrets), operatorModelOf(config));
     } catch {
       return undefined;
     }

@@ -14,6 +14,7 @@ import { attachKnowledgeBases } from './attach-knowledge-bases.ts';
 import { checkConnection, checkKind } from './check-connection.ts';
 import { checkKey } from './check-key.ts';
 import type { AgentDeps } from './deps.ts';
+import { withOperatorKey } from './operator-model.ts';
 import { changedTerms, checkModelUrl, modelConnection, vendorUrl } from './realtime.ts';
 import { changedScript, playSounds, type ScriptTerms } from './script.ts';
 import { findAgent } from './store.ts';
@@ -96,7 +97,8 @@ async function ownColumns(
   checkModelUrl(deps.guard, url);
   const before = { terms: undefined, toolHeaders: {} };
   const { terms, toolHeaders } = changedTerms(deps.guard, before, connection, body, deps.templateFault);
-  await checkKey(deps, workspaceId, modelConnection({ terms, url, apiKey, hasBases: false, silenceSeconds }));
+  const asked = modelConnection({ terms, url, apiKey, hasBases: false, silenceSeconds });
+  await checkKey(deps, workspaceId, withOperatorKey(asked, deps.operatorModel));
   const columns = {
     connection_type: connection.type,
     connection: JSON.stringify(terms),

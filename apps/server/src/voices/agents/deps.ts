@@ -5,6 +5,7 @@ import type { InTestSlot } from '../../foundation/outbound-http/test-slots.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 
 import type { Sentences } from '../speech/sentences.ts';
+import type { OperatorModel } from './operator-model.ts';
 import type { TemplateFault } from './realtime.ts';
 
 /** What agents need. */
@@ -15,6 +16,7 @@ export interface AgentDeps {
   guard: AddressGuard;
   inTestSlot: InTestSlot;
   templateFault: TemplateFault;
+  operatorModel: OperatorModel | undefined;
   sentences: Sentences;
   /** Has those go on that wait for an agent which failed, in the transaction that opens it. */
   onOpened: (tx: WorkspaceTx, agentId: string, now: Date) => Promise<void>;

@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true }));
 async function directoryOf(content: string) {
   const path = join(folder, 'agents.yaml');
   await writeFile(path, content);
-  return fileAgents(path);
+  return fileAgents(path, () => undefined);
 }
 
 test('finds the agents of a YAML file, and no others', async () => {
@@ -59,5 +59,5 @@ test.each([
 });
 
 test('names a file that is not there', async () => {
-  await expect(fileAgents(join(folder, 'missing.yaml'))).rejects.toThrow(/missing\.yaml/);
+  await expect(fileAgents(join(folder, 'missing.yaml'), () => undefined)).rejects.toThrow(/missing\.yaml/);
 });

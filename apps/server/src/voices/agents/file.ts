@@ -2,24 +2,25 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { type Agent, type AgentDirectory, ofWorkspace } from './directory.ts';
 import { readAgent } from './read-agent.ts';
+import type { TemplateFault } from './realtime.ts';
 
 /**
  * Agents out of a YAML or JSON file: `agents: [{id, name, connection?, …}]` (docs/agents.md). It is read once, at start.
  * Throws an error that names the file and its first fault.
  */
-export async function fileAgents(path: string): Promise<AgentDirectory> {
+export async function fileAgents(path: string, templateFault: TemplateFault): Promise<AgentDirectory> {
   const agents = new Map<string, Agent>();
   for (const [index, value] of (await listIn(path)).entries()) {
-    const agent = agentAt(path, index, value);
+    const agent = agentAt(path, index, value, templateFault);
     if (agents.has(agent.id)) throw new Error(`${path}: the agent ${agent.id} is there twice`);
     agents.set(agent.id, agent);
   }
   return { resolve: async (agentId, workspaceId) => ofWorkspace(agents.get(agentId), workspaceId) };
 }
 
-function agentAt(path: string, index: number, value: unknown): Agent {
+function agentAt(path: string, index: number, value: unknown, templateFault: TemplateFault): Agent {
   try {
-    return readAgent(value);
+    return readAgent(value, templateFault);
   } catch (error) {
     throw new Error(`${path}: agents[${index}]: ${(error as Error).message}`, { cause: error });
   }

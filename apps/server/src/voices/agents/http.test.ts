@@ -24,6 +24,7 @@ async function directoryOn(answer: RequestListener, timeoutMs?: number) {
   const directory = httpAgents({
     baseUrl: `http://127.0.0.1:${port}/agents/`,
     clock: { now: () => new Date(time.now) },
+    templateFault: () => undefined,
     ...(timeoutMs !== undefined && { timeoutMs }),
   });
   return { directory, asked, time };

@@ -2,6 +2,7 @@ import type { Clock } from '../../foundation/values/clock.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
 import { type Agent, type AgentDirectory, ofWorkspace } from './directory.ts';
 import { readAgent } from './read-agent.ts';
+import type { TemplateFault } from './realtime.ts';
 
 const KEPT_MS = 30_000;
 const MOST_KEPT = 1_000;
@@ -10,8 +11,13 @@ const MOST_KEPT = 1_000;
  * Agents of an HTTP directory: `GET {baseUrl}/{id}` answers with the agent as JSON, or 404. An agent that was found is
  * kept for 30 seconds. Any other answer, and none within `timeoutMs`, is `unavailable`.
  */
-export function httpAgents(options: { baseUrl: string; clock: Clock; timeoutMs?: number }): AgentDirectory {
-  const { clock, timeoutMs = 5_000 } = options;
+export function httpAgents(options: {
+  baseUrl: string;
+  clock: Clock;
+  templateFault: TemplateFault;
+  timeoutMs?: number;
+}): AgentDirectory {
+  const { clock, templateFault, timeoutMs = 5_000 } = options;
   const base = options.baseUrl.replace(/\/+$/, '');
   const kept = new Map<string, { agent: Agent; until: number }>();
 
@@ -29,7 +35,7 @@ export function httpAgents(options: { baseUrl: string; clock: Clock; timeoutMs?:
       const now = clock.now().getTime();
       const known = kept.get(agentId);
       if (known && known.until > now) return ofWorkspace(known.agent, workspaceId);
-      const agent = await ask(`${base}/${encodeURIComponent(agentId)}`, agentId, timeoutMs);
+      const agent = await ask(`${base}/${encodeURIComponent(agentId)}`, { agentId, templateFault, timeoutMs });
       if (agent) keep(agent, now);
       else kept.delete(agentId);
       return ofWorkspace(agent, workspaceId);
@@ -37,7 +43,10 @@ export function httpAgents(options: { baseUrl: string; clock: Clock; timeoutMs?:
   };
 }
 
-async function ask(url: string, agentId: string, timeoutMs: number): Promise<Agent | undefined> {
+async function ask(
+  url: string,
+  { agentId, templateFault, timeoutMs }: { agentId: string; templateFault: TemplateFault; timeoutMs: number },
+): Promise<Agent | undefined> {
   try {
     const response = await fetch(url, {
       headers: { accept: 'application/json' },
@@ -48,7 +57,7 @@ async function ask(url: string, agentId: string, timeoutMs: number): Promise<Age
       return undefined;
     }
     if (!response.ok) throw new Error(`the agent directory answered ${response.status}`);
-    const agent = readAgent(await response.json());
+    const agent = readAgent(await response.json(), templateFault);
     if (agent.id !== agentId) throw new Error('the agent directory answered with something else than the agent');
     return agent;
   } catch (cause) {

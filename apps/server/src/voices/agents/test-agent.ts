@@ -15,6 +15,7 @@ import type { Sentences } from '../speech/sentences.ts';
 import { openConnection } from './agent.ts';
 import { openFailing } from './agent-health.ts';
 import type { AgentDeps } from './deps.ts';
+import { withOperatorKey } from './operator-model.ts';
 import { prepareScript, type ScriptTerms } from './script.ts';
 import { findAgent } from './store.ts';
 import { type TriedModel, tryModel } from './try-model.ts';
@@ -29,7 +30,7 @@ const LISTEN_MS = 2000;
  * people are again once it was reached. Throws `not_found`.
  */
 export async function testAgent(
-  { database, clock, secrets, guard, onOpened, sentences }: AgentDeps,
+  { database, clock, secrets, guard, onOpened, sentences, operatorModel }: AgentDeps,
   workspaceId: string,
   id: string,
   auditOf: AuditOf,
@@ -40,7 +41,8 @@ export async function testAgent(
     await audit(tx, auditOf('agent.tested', 'agent', toId('agent', id)), clock.now());
     return found;
   });
-  const found = await tryAgent({ guard, sentences }, workspaceId, openConnection(row, secrets));
+  const connection = withOperatorKey(openConnection(row, secrets), operatorModel);
+  const found = await tryAgent({ guard, sentences }, workspaceId, connection);
   if (found.reachable)
     await database.inWorkspace(workspaceId, async (tx) => {
       const agentId = toId('agent', id);

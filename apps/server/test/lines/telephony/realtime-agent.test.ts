@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
@@ -18,6 +21,7 @@ import { type Calling, FROM, startCalling } from './calling.ts';
 import type { Callee } from './carrier.ts';
 
 const KEY = 'sk-a-key-of-our-own';
+const OPERATORS = 'sk-a-key-of-the-operator';
 const HILL = 'Remind {{name}} of the appointment. It is on {{day}}.';
 
 let callee: Callee;
@@ -28,10 +32,17 @@ let live: LiveModel;
 const behaviour: Behaviour = {};
 const geminiBehaviour: GeminiBehaviour = {};
 beforeAll(async () => {
-  calling = await startCalling((call, answer) => callee(call, answer));
   model = await startOpenaiModel(behaviour);
   gemini = await startGeminiModel(geminiBehaviour);
   live = await startLiveModel();
+  const folder = await mkdtemp(path.join(tmpdir(), 'agents-'));
+  const agentsFile = path.join(folder, 'agents.json');
+  const connection = { type: 'realtime', protocol: 'openai_realtime', url: model.url, model: 'gpt-realtime-2' };
+  const elsewhere = { id: 'reception', name: 'Rita', connection, instructions: HILL, firstMessage: 'Hello {{name}}.' };
+  await writeFile(agentsFile, JSON.stringify({ agents: [elsewhere] }));
+  const settings = { agentsFile, realtimeUrl: model.url, realtimeKey: OPERATORS };
+  calling = await startCalling((call, answer) => callee(call, answer), undefined, undefined, settings);
+  await rm(folder, { recursive: true });
 });
 afterAll(async () => {
   await calling[Symbol.asyncDispose]();
@@ -469,4 +480,32 @@ test('what was said and found out stands in the record, the webhook and the expo
   expect(rows).toEqual([{ found: 0 }]);
   expect((await read()).result).not.toHaveProperty('data');
   await receiver.stop();
+});
+
+test('an agent of a file talks as one of the server, by the operator’s key, which goes to its own address alone', async () => {
+  behaviour.asked = (session) => session.respond({ hertz: 700, ms: 400, words: 'Hello.', tools: { end_call: {} } });
+  callee = async (_incoming, answer) => {
+    await answer();
+  };
+  const read = await call('reception', '+14155550130', { name: 'Ada', day: 'Monday' });
+  await over(read);
+  await until(async () => expect((await read()).result?.transcript).toMatchObject([{ role: 'agent', text: 'Hello.' }, {}]));
+  expect(await read()).toMatchObject({ agentId: 'reception', outcome: 'answered', endedBy: 'agent' });
+  const session = model.sessions.at(-1)!;
+  expect(JSON.stringify(session.of('session.update'))).toContain('Remind ⟦Ada⟧');
+  expect(JSON.stringify(session.of('response.create'))).toContain('Hello Ada.');
+
+  const keysOf = async (connection: { url?: string; apiKey?: string | undefined }) => {
+    const from = model.sessions.length;
+    const { data } = await make({}, { apiKey: undefined, ...connection });
+    expect(data!.data.agent.connection).toMatchObject({ hasApiKey: connection.apiKey !== undefined });
+    const agentId = data!.data.agent.id;
+    await calling.server.client.POST('/v1/agents/{agentId}/test', { params: { path: { agentId } } });
+    return new Set(model.sessions.slice(from).map(({ request }) => request.headers.authorization));
+  };
+  expect(session.request.headers.authorization).toBe(`Bearer ${OPERATORS}`);
+  expect(await keysOf({})).toEqual(new Set([`Bearer ${OPERATORS}`]));
+  expect(await keysOf({ apiKey: KEY })).toEqual(new Set([`Bearer ${KEY}`]));
+  expect(await keysOf({ url: `${model.url}/other` })).toEqual(new Set([undefined]));
+  expect(await keysOf({ url: `${model.url}?model=other` })).toEqual(new Set([undefined]));
 });
