@@ -50,7 +50,10 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
   const isNumber = (phoneNumber: string) => readNumber(phoneNumber) !== undefined;
   const shared = { database, agents, clock, providers, operator, isSimulated };
   const { restoreGuard } = services;
-  const campaigns = { ...shared, askAgent, notifications, maxConcurrency, nudge: claiming.nudge, guard: restoreGuard };
+  const campaigns = {
+    ...{ ...shared, askAgent, notifications, maxConcurrency, nudge: claiming.nudge, guard: restoreGuard },
+    sentences: services.sentences,
+  };
   const { nudge } = runEngine;
   const results = callResultsOf(parts, services, engine);
   const { withdrawCallsTo } = results;

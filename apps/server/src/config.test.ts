@@ -26,7 +26,9 @@ test('defaults are taken for what is unset or empty', () => {
 test('a key that can stand in no header is refused, and not shown', () => {
   const message = fault({ SPEECH_KEY: 'sk-first\nsk-second' });
   expect(message).toBe('SPEECH_KEY must be of visible ASCII characters, without spaces.');
-  expect(fault({ REALTIME_URL: 'https://a.example', REALTIME_KEY: 'sk-1' })).toMatch(/^REALTIME_URL must be a URL such as wss:/);
+  expect(fault({ REALTIME_URL: 'https://a.example', REALTIME_KEY: 'sk-1' })).toMatch(
+    /^REALTIME_URL must be a URL such as wss:/,
+  );
   expect(fault({ REALTIME_KEY: 'sk-1' })).toBe('REALTIME_URL and REALTIME_KEY must be set together, or neither.');
 });
 

@@ -3,6 +3,7 @@ import type { First, Second } from '../client-types.ts';
 import { addFlags, type Flags, given, number, type Options } from '../flags.ts';
 import { type Client, type Context, type Group, group, showList } from '../group.ts';
 import type { Io } from '../io.ts';
+import type { Screen } from '../screen.ts';
 import { count } from '../text.ts';
 import { sayDefaultHours, sayLocalHours } from './local-hours.ts';
 import { reasonInWords } from './reasons.ts';
@@ -97,11 +98,22 @@ function addStart(campaigns: Group): void {
     .add(about, async ({ client, screen, options }, id = '') => {
       const started = await client.campaigns.start(id, options['force'] ? { force: true } : {});
       if (screen.json) return screen.record(started);
-      const { localHours, ...campaign } = started;
+      const { localHours, missingVariables, ...campaign } = started;
       screen.record(campaign);
       if (localHours) sayLocalHours(screen, localHours);
+      sayMissing(screen, missingVariables);
     })
     .option('--force', 'also if its agent can not be reached');
+}
+
+/** Says how many contacts lack what the agent's texts say of them. */
+function sayMissing(screen: Screen, missing: Record<string, number> = {}): void {
+  const lacking = Object.entries(missing);
+  if (lacking.length > 0)
+    screen.section('Left out of what the agent says', lacking, [
+      ['variable', ([name]) => name],
+      ['contacts without it', ([, contacts]) => count(contacts)],
+    ]);
 }
 
 const hours = (minutes: number): string => (minutes / 60).toFixed(1);
@@ -118,6 +130,11 @@ function addPreview(campaigns: Group): void {
         sayDefaultHours(screen, preview.defaultQuietHours);
         sayLocalHours(screen, preview.localHours);
       }
+      sayMissing(screen, preview.missingVariables);
+      if (preview.unreadySentences)
+        screen.say(
+          `${count(preview.unreadySentences)} sentences of its script are not made yet: trunkline agents test`,
+        );
       const leftOut = Object.entries(preview.leftOut).filter(([, contacts]) => contacts > 0);
       if (leftOut.length > 0)
         screen.section('Left out', leftOut, [

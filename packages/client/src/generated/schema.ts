@@ -5195,6 +5195,15 @@ export interface components {
          * @example 12
          */
         CampaignContactCount: number;
+        /**
+         * @description By the `{{variable}}` of the agent's texts how many contacts have no value for it, of those who are still to be called and on no do-not-call list. What is missing is left out of the text, so a `default` is better. Empty if nobody lacks anything.
+         * @example {
+         *       "first_name": 14
+         *     }
+         */
+        CampaignMissingVariables: {
+            [key: string]: components["schemas"]["CampaignContactCount"];
+        };
         /** @description At which hours of their own clock callees could ring, in the 24 hours from now on, or from the start of a campaign that begins later. Whoever may be in several time zones counts in each of them. */
         CampaignLocalHours: {
             /** @description Contacts that could ring in each hour of their own day: 24 figures, the first from 0:00 to 1:00. Whoever could ring in several hours counts in each. */
@@ -5260,6 +5269,8 @@ export interface components {
             /** @description When it was cancelled. */
             cancelledAt?: components["schemas"]["Timestamp"];
             meta?: components["schemas"]["CampaignMeta"];
+            /** @description How many contacts lack what the agent's texts say. Told by the answer of the start alone, if these have variables. */
+            missingVariables?: components["schemas"]["CampaignMissingVariables"];
             /** @description At which hours of their own clock callees could ring, in the 24 hours from the first call on. Told by the answer of the start alone. */
             localHours?: components["schemas"]["CampaignLocalHours"];
         };
@@ -5511,6 +5522,8 @@ export interface components {
             nextAttemptAt?: components["schemas"]["Timestamp"];
             /** @description Why there would be no call, or none yet. */
             reason?: components["schemas"]["CampaignContactReason"];
+            /** @description Variables of the agent's texts for which the contact has no value. Absent if there is none. */
+            missingVariables?: string[];
         };
         /** @description Whom the campaign would call, from which number and when, and whom not and why. */
         CampaignPreview: {
@@ -5525,6 +5538,13 @@ export interface components {
             localHours: components["schemas"]["CampaignLocalHours"];
             /** @description Whether its calls keep the quiet hours that a new workspace begins with, from 21:00 to 8:00: `held` by all, as they really ring; by none, since all are `simulated`; or `mixed`. Absent once somebody has set quiet hours, or `null`. */
             defaultQuietHours?: components["schemas"]["DefaultQuietHours"];
+            /** @description By the `{{variable}}` of the agent's texts how many contacts have no value for it, of those who are still to be called and on no do-not-call list. Absent if its texts have no variables, or all have a `default`. */
+            missingVariables?: components["schemas"]["CampaignMissingVariables"];
+            /**
+             * @description Sentences of the agent's script that are the same for everybody and are not made yet. The agent's test makes them. Absent of other agents.
+             * @example 0
+             */
+            unreadySentences?: number;
             /** @description The first contacts, one by one, in the order of dialing; some that are left out among them where there are any. */
             sample: components["schemas"]["CampaignPreviewContact"][];
         };

@@ -6,6 +6,7 @@ import type { RestoreGuard } from '../../platform/installation/restore-guard.ts'
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import type { AgentDirectory } from '../../voices/agents/directory.ts';
 import type { AskAgent } from '../../voices/agents/test-agent.ts';
+import type { Sentences } from '../../voices/speech/sentences.ts';
 import type { IsSimulated } from '../calls/may-dial.ts';
 
 /** What the acts on campaigns work with. */
@@ -13,6 +14,8 @@ export interface CampaignDeps {
   database: Database;
   agents: AgentDirectory;
   askAgent: AskAgent;
+  /** How many of a script's sentences that are the same for everybody are not made yet. */
+  sentences: Pick<Sentences, 'unready'>;
   /** Those that are configured on this server. */
   providers: readonly Provider[];
   operator: OperatorLimits;

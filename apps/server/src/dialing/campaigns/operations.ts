@@ -13,6 +13,7 @@ import { deleteCampaign } from './delete-campaign.ts';
 import type { CampaignDeps } from './deps.ts';
 import { contactPage } from './list-contacts.ts';
 import { type campaignMoves, moveCampaign } from './move-campaign.ts';
+import { readAgentsNeeds } from './preview/agents-needs.ts';
 import { previewCampaign } from './preview/preview-campaign.ts';
 import { type CampaignRow, shapeCampaign } from './shape-campaign.ts';
 import { startCampaign } from './start-campaign.ts';
@@ -84,11 +85,12 @@ export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
     cancelCampaign: ({ path }, context) => move(path.id, context, 'cancel', 'cancelled'),
     previewCampaign: async ({ path, body }, { workspaceId }) => {
       const size = body?.sampleSize ?? DEFAULT_SAMPLE;
-      return ok(
-        await ofCampaign(workspaceId, path.id, (campaign, tx) =>
-          previewCampaign(tx, campaign, size, { ...deps, now: clock.now() }),
-        ),
+      const { agent_id: agentId } = await ofCampaign(workspaceId, path.id, (campaign) => campaign);
+      const { needed, unreadySentences } = await readAgentsNeeds(deps, workspaceId, agentId);
+      const preview = await ofCampaign(workspaceId, path.id, (campaign, tx) =>
+        previewCampaign(tx, campaign, size, { ...deps, now: clock.now(), needed }),
       );
+      return ok({ ...preview, ...(unreadySentences !== undefined && { unreadySentences }) });
     },
     listCampaignContacts: async ({ path, query }, { workspaceId }) => {
       const page = pageOf(query);

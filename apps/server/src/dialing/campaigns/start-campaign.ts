@@ -4,12 +4,14 @@ import { from } from '../../foundation/database/moves.ts';
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';
 import { openFailing } from '../../voices/agents/agent-health.ts';
+import type { Agent } from '../../voices/agents/directory.ts';
 import { isEverOpen } from '../calls/calling-hours.ts';
 import type { CampaignKey } from './campaign.ts';
 import { campaignTransitions } from './campaign.ts';
 import { checkStartable } from './check-startable.ts';
 import type { CampaignDeps } from './deps.ts';
 import { pauseItself } from './pause-itself.ts';
+import { countMissing, neededVariables, variablePlaces } from './preview/missing-variables.ts';
 import { readLocalHours } from './preview/preview-counts.ts';
 import { previewScope } from './preview/preview-scope.ts';
 import { recordCampaignStatus } from './record-campaign.ts';
@@ -29,7 +31,7 @@ export async function startCampaign(
   campaignId: string,
   auditEntry: AuditEntry,
   force = false,
-): Promise<{ row: CampaignRow } & Pick<Campaign, 'localHours'>> {
+): Promise<{ row: CampaignRow } & Pick<Campaign, 'localHours' | 'missingVariables'>> {
   const { database, agents, clock, providers, nudge } = deps;
   const {
     asked,
@@ -45,6 +47,7 @@ export async function startCampaign(
     return { asked: found, localHours: local, neverOpen: isNeverOpen(situation), rings: situation.rings };
   });
   const agent = await agents.resolve(asked.agent_id, workspaceId);
+  const missingVariables = await readMissing(deps, workspaceId, asked, agent);
   // Before phones ring, and not while its row is held.
   const silent = rings && !force && agent?.connection && (await deps.askAgent(workspaceId, agent.connection));
   const started = await database.inWorkspace(workspaceId, async (tx) => {
@@ -65,7 +68,22 @@ export async function startCampaign(
     return recordCampaignStatus(tx, campaignId, now, auditEntry);
   });
   nudge();
-  return { row: started, ...(localHours && { localHours }) };
+  return { row: started, ...(localHours && { localHours }), ...(missingVariables && { missingVariables }) };
+}
+
+/** How many of a draft's contacts lack what its agent's texts need; nothing if these need nothing. */
+async function readMissing(
+  deps: CampaignDeps,
+  workspaceId: string,
+  campaign: CampaignRow,
+  agent: Agent | undefined,
+): Promise<Campaign['missingVariables']> {
+  const needed = neededVariables(agent?.connection);
+  if (needed.length === 0 || campaign.status !== 'draft') return undefined;
+  return deps.database.inSnapshot(workspaceId, async (tx) => {
+    const scope = await previewScope(tx, campaign, 1, { ...deps, now: deps.clock.now() });
+    return countMissing(tx, scope, await variablePlaces(tx, scope, needed));
+  });
 }
 
 const NEVER_OPEN =

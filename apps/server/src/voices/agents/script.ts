@@ -101,6 +101,19 @@ export async function prepareScript(
   return faults;
 }
 
+/** How many texts that are the same for everybody can't be played yet. */
+export function unreadySentences(
+  sentences: Pick<Sentences, 'unready'>,
+  workspaceId: string,
+  { steps, language, voice }: ScriptTerms,
+): Promise<number> {
+  const texts = new Set(textsOf(steps).filter((text) => !text.includes('{{')));
+  return sentences.unready(
+    workspaceId,
+    [...texts].map((text) => ({ text, language, voice })),
+  );
+}
+
 /** Begins to make what is the same for everybody; it is asked for again before a campaign starts. */
 export function prepareSoon(sentences: Sentences, workspaceId: string, row: ScriptRow): void {
   if (row.connection_type === 'script') void prepareScript(sentences, workspaceId, scriptOf(row));

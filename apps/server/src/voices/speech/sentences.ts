@@ -40,6 +40,8 @@ export interface SentenceDeps {
 export interface Sentences {
   /** Why no text can be spoken, if that is so. */
   fault(): Promise<string | undefined>;
+  /** How many of some sentences that are the same for everybody are not made yet. */
+  unready(workspaceId: string, spoken: readonly SpokenText[]): Promise<number>;
   /** A sound of a workspace, by its ID. @throws if it isn't there */
   sound(workspaceId: string, soundId: string): Promise<SharedArrayBuffer>;
   /** A sentence that is the same for everybody, and is made once. @throws what is wrong, in words */
@@ -82,6 +84,16 @@ export function createSentences(deps: SentenceDeps): Sentences {
 
   return {
     fault: async () => ((await findEngine()) ? undefined : NO_ENGINE),
+    async unready(workspaceId, spoken) {
+      const engine = (await findEngine())?.name;
+      const digests = new Set(spoken.map((each) => digestOf(engine, each)));
+      const { rows } = await deps.database.inWorkspace(workspaceId, (tx) =>
+        sql`
+          select digest from speech_sounds
+          where workspace_id = ${workspaceId} and digest = any(${[...digests]}::text[])`.execute(tx.db),
+      );
+      return digests.size - rows.length;
+    },
     sound: (workspaceId, soundId) =>
       sounds.get(`${workspaceId} ${soundId}`, async () => {
         const id = fromId(soundId);

@@ -26,6 +26,7 @@ export async function campaignDeps(clock = testClock()) {
     clock,
     agents,
     askAgent: async () => undefined,
+    sentences: { unready: async () => 0 },
     providers: ['simulator', 'sip'],
     maxConcurrency: 500,
     operator: noOperatorLimits,

@@ -489,7 +489,9 @@ test('an agent of a file talks as one of the server, by the operator’s key, wh
   };
   const read = await call('reception', '+14155550130', { name: 'Ada', day: 'Monday' });
   await over(read);
-  await until(async () => expect((await read()).result?.transcript).toMatchObject([{ role: 'agent', text: 'Hello.' }, {}]));
+  await until(async () =>
+    expect((await read()).result?.transcript).toMatchObject([{ role: 'agent', text: 'Hello.' }, {}]),
+  );
   expect(await read()).toMatchObject({ agentId: 'reception', outcome: 'answered', endedBy: 'agent' });
   const session = model.sessions.at(-1)!;
   expect(JSON.stringify(session.of('session.update'))).toContain('Remind ⟦Ada⟧');

@@ -76,7 +76,8 @@ function numbersLeft(tx: WorkspaceTx, { campaign, uploads }: PreviewScope) {
     : sql`select phone_number, timezone ${entries}`;
 }
 
-const blockedNumbers = (tx: WorkspaceTx, scope: PreviewScope) => sql`
+/** SQL for the numbers of a campaign that are not to be called. */
+export const blockedNumbers = (tx: WorkspaceTx, scope: PreviewScope) => sql`
   select distinct phone_number from (
     ${doNotCallNumbers(sql`${tx.workspaceId}`, scope.doNotCallUploads)}
     union all

@@ -9,6 +9,7 @@ import { zonesOfContact } from '../../calls/zones-of-contact.ts';
 import { type ContactRefusal, contactRefusal, hasConsent } from '../contact-refusal.ts';
 import { contactExplainer, type Explanation } from '../explain-contact.ts';
 import { laneZones } from '../list-contacts.ts';
+import { missingOf, type VariablePlaces } from './missing-variables.ts';
 import type { PreviewScope } from './preview-scope.ts';
 
 type PreviewContact = components['schemas']['CampaignPreviewContact'];
@@ -16,6 +17,9 @@ type PreviewContact = components['schemas']['CampaignPreviewContact'];
 interface Candidate {
   phone_number: number;
   name: string | null;
+  values: (string | null)[];
+  /** UUID of its list, or before the start of its upload. */
+  source: string;
   state: 'pending' | 'waiting';
   timezone: string | null;
   lane: number | null;
@@ -31,12 +35,14 @@ const LEFT_OUT_SHARE = 0.2;
 /**
  * The first contacts in the order of dialing, with some that are left out.
  * @param leftOut numbers that are
+ * @param variables those that the agent needs
  */
 export async function previewSample(
   tx: WorkspaceTx,
   scope: PreviewScope,
   size: number,
   leftOut: number[],
+  variables: VariablePlaces,
 ): Promise<PreviewContact[]> {
   const first = await (scope.uploads ? firstEntries(tx, scope, scope.uploads, size) : firstContacts(tx, scope, size));
   const refused = (row: Candidate) => contactRefusal(row, scope.area);
@@ -73,7 +79,11 @@ export async function previewSample(
     const { refusal, explanation } = contact;
     const waits = !refusal && !explanation.reason && !taken.has(contact);
     const told = waits ? { ...explanation, reason: 'limit_reached' as const } : explanation;
-    return shape(scope, { ...contact, explanation: told }, from.get(contact), pace);
+    const missing = missingOf(variables, contact.row);
+    return {
+      ...shape(scope, { ...contact, explanation: told }, from.get(contact), pace),
+      ...(missing.length > 0 && { missingVariables: missing }),
+    };
   });
 }
 
@@ -113,9 +123,9 @@ function shape(
   };
 }
 
-const entryColumns = sql`e.phone_number, e.name, 'pending' as state, e.timezone, null::smallint as lane,
+const entryColumns = sql`e.phone_number, e.name, e."values", e.upload_id as source, 'pending' as state, e.timezone, null::smallint as lane,
   null::timestamptz as next_attempt_at, null as reason`;
-const contactColumns = sql`c.phone_number, c.name, c.state, null as timezone, c.lane, c.next_attempt_at, c.reason`;
+const contactColumns = sql`c.phone_number, c.name, c."values", c.list_id as source, c.state, null as timezone, c.lane, c.next_attempt_at, c.reason`;
 
 const blocked = (tx: WorkspaceTx, scope: PreviewScope, number: string) =>
   sql`${isDoNotCall(sql.ref(number), sql`${tx.workspaceId}`, scope.doNotCallUploads)} as do_not_call, ${
