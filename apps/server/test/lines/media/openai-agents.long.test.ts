@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { until } from '../../until.ts';
 import { startCalling } from '../telephony/calling.ts';
+import { startOpenaiModel } from './realtime/openai-model.ts';
 import { msOf, tone } from './tone.ts';
 
 // Their transport for Twilio with all that it stands on, from the registry: 88 MB, which no other test needs.
@@ -96,4 +97,39 @@ test("OpenAI's own transport for Twilio is understood: it is heard, interrupted,
   expect(back.toSorted()).toEqual(sent.toSorted());
   expect(errors).toEqual([]);
   agent.kill();
+}, 120_000);
+
+test("a session of OpenAI's own client understands the double that the server's models are tested against", async () => {
+  let isFirst = true;
+  await using double = await startOpenaiModel({
+    told: (session, { type }) => {
+      if (type !== 'input_audio_buffer.append' || !isFirst) return;
+      isFirst = false;
+      session.respond({ hertz: 700, ms: 1000, words: 'Hello, Ada.', tools: { note: { text: 'Ada' } } });
+    },
+    asked: (session) => void session.respond({ hertz: 1000, ms: 5000, words: 'It is noted, and much more.' }),
+  });
+  copyFileSync(path.join(import.meta.dirname, 'openai-agents/session.mjs'), path.join(folder, 'session.mjs'));
+  const client = spawn(process.execPath, ['session.mjs', double.url], {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const heard: { sound?: string; noted?: string; interrupted?: boolean; error?: string; history?: string[] }[] = [];
+  createInterface({ input: client.stdout }).on('line', (line) => heard.push(JSON.parse(line)));
+  const sound = () => Buffer.concat(heard.map(({ sound: piece = '' }) => Buffer.from(piece, 'base64')));
+  await until(() => msOf(1000, sound()) >= 4900);
+  expect(msOf(700, sound())).toBeGreaterThanOrEqual(980);
+  expect(heard).toContainEqual({ noted: 'Ada' });
+  const [session] = double.sessions;
+  expect(session!.of('conversation.item.create')).toMatchObject([
+    { item: { type: 'function_call_output', output: 'It is noted.' } },
+  ]);
+  session!.hears('Stop.');
+  await until(() => heard.some(({ interrupted }) => interrupted));
+  await until(() => session!.of('conversation.item.truncate').length > 0);
+  await until(() => expect(heard.findLast(({ history }) => history)!.history).toContain('Stop.'));
+  client.stdin.end();
+  await once(client, 'close');
+  expect(heard.filter(({ error }) => error)).toEqual([]);
+  expect(double.faults).toEqual([]);
 }, 120_000);

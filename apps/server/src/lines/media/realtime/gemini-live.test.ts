@@ -84,7 +84,6 @@ test('a tool is answered by its name, unless the model has taken it back', () =>
   const { model, sent, reads } = session();
   const calls = [{ id: 'a', name: 'one', args: { x: 1 } }, { id: 'b', name: 'two' }, { name: 'three' }];
   expect(reads({ toolCall: { functionCalls: calls } })).toEqual([
-    { type: 'works' },
     { type: 'tool', id: 'a', name: 'one', args: '{"x":1}' },
     { type: 'tool', id: 'b', name: 'two', args: '{}' },
     { type: 'tool', id: 'call 3', name: 'three', args: '{}' },
@@ -141,7 +140,6 @@ test('what means nothing is undefined or nothing, and fields of another type are
     reads({ serverContent: { modelTurn: { parts: [7, null, { inlineData: [] }, { text: 'Hm', thought: true }] } } }),
   ).toEqual([]);
   expect(reads({ toolCall: 7, toolCallCancellation: { ids: 'a' }, usageMetadata: 7 })).toMatchObject([
-    { type: 'works' },
     { type: 'used', inputTokens: 0 },
   ]);
 });

@@ -78,7 +78,6 @@ class GeminiLive implements SpeechModel {
     return [
       ...(fields['setupComplete'] ? [{ type: 'ready' } as const] : []),
       ...this.#content(objectOf(fields['serverContent']), sound),
-      ...(fields['toolCall'] ? [{ type: 'works' } as const] : []),
       ...listOf(objectOf(fields['toolCall'])['functionCalls']).map((call) => this.#called(objectOf(call))),
       ...listOf(objectOf(fields['toolCallCancellation'])['ids']).map((id) => this.#withdrawn(textOf(id))),
       ...(objectOf(fields['voiceActivity'])['voiceActivityType'] === 'ACTIVITY_START' ? [this.#hears()] : []),

@@ -43,6 +43,22 @@ test('a silence ends what it says, and silence that it sends all the time is not
   expect(itemOf(reads(sound(loud)))).toBe('turn 2');
 });
 
+test('what is interrupted is not heard until the callee has stopped, which a telephone may tell by sending nothing', () => {
+  const { model, reads } = session();
+  const speaks = () => Array.from({ length: 3 }, () => model.hear(loud)).flat();
+  expect(itemOf(reads(sound(loud)))).toBe('turn 1');
+  expect(speaks()).toEqual([{ type: 'speech_started', item: 'person 2', cuts: 'turn 1' }]);
+  expect(itemOf(reads(sound(loud)))).toBe('turn 1');
+  for (let frame = 0; frame < 15; frame += 1) model.hear(Buffer.alloc(160, 0xff));
+  expect(itemOf(reads(sound(loud)))).toBe('turn 2');
+  vi.advanceTimersByTime(100);
+  for (let frame = 0; frame < 200; frame += 1) model.hear(Buffer.alloc(160, 0xff));
+  speaks();
+  expect(itemOf(reads(sound(loud)))).toBe('turn 2');
+  vi.advanceTimersByTime(400);
+  expect(itemOf(reads(sound(loud)))).toBe('turn 3');
+});
+
 test('it goes on once all tools that it called are answered, and its response is over', () => {
   const { model, types, works } = session();
   const called = (id: string) =>
@@ -51,7 +67,7 @@ test('it goes on once all tools that it called are answered, and its response is
       item: { type: 'function_call', call_id: id, name: 'a', arguments: '{}' },
     });
   works({ type: 'response.created', response: {} });
-  expect(called('1')).toEqual([{ type: 'works' }, { type: 'tool', id: '1', name: 'a', args: '{}' }]);
+  expect(called('1')).toEqual([{ type: 'tool', id: '1', name: 'a', args: '{}' }]);
   called('2');
   model.answer('1', 'ok');
   const usage = { input_tokens: 3, output_tokens: 1, input_tokens_details: { cached_tokens: 2 } };

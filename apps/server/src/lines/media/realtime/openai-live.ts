@@ -11,6 +11,8 @@ const SOUND = /"delta"\s*:\s*"/;
 const RESTS_MS = 1000;
 /** What is interrupted is not heard for so long, if the callee goes on speaking and the model too. */
 const HELD_MS = 3000;
+/** A telephone that sends nothing for so long has nothing to say. */
+const UNHEARD_MS = 300;
 /** Words that are added to a session, in bytes: it takes 500 tokens at once. */
 const MOST_ADDED = 1000;
 /** What a request to go on is known by, if it is refused. */
@@ -37,6 +39,7 @@ class OpenaiLive implements SpeechModel {
   /** Until when what it says isn't heard, since it was interrupted; what comes then is another turn. */
   #heldUntil: number | undefined;
   #isCut = false;
+  #heardAt = 0;
   /** Whether the model that uses tools is at work, what it waits for, and whether it is to go on. */
   #isActive = false;
   #open = new Set<string>();
@@ -101,6 +104,8 @@ class OpenaiLive implements SpeechModel {
 
   /** What it says now: a new one after a silence. */
   #item(): string {
+    const now = performance.now();
+    if (now >= (this.#heldUntil ?? now) || now - this.#heardAt >= UNHEARD_MS) this.#release();
     if (this.#isResting() || this.#isCut) {
       this.#turn += 1;
       this.#heldUntil = undefined;
@@ -116,17 +121,19 @@ class OpenaiLive implements SpeechModel {
     const events: ModelEvent[] = [];
     const change = this.#detector.hear(ulaw);
     if (change === 'begins') events.push(this.#interrupted());
-    const now = performance.now();
-    const isFree = change === 'stops' || (this.#heldUntil !== undefined && now >= this.#heldUntil);
-    if (isFree && this.#heldUntil !== undefined) {
-      this.#heldUntil = undefined;
-      this.#isCut = true;
-    }
+    if (change === 'stops') this.#release();
+    this.#heardAt = performance.now();
     if (this.#saidAt !== undefined && this.#isResting()) {
       this.#saidAt = undefined;
       events.push({ type: 'rested' });
     }
     return events;
+  }
+
+  /** What it says is heard again, if it was not. */
+  #release(): void {
+    if (this.#heldUntil !== undefined) this.#isCut = true;
+    this.#heldUntil = undefined;
   }
 
   #interrupted(): ModelEvent {
@@ -158,7 +165,7 @@ class OpenaiLive implements SpeechModel {
     const id = idOf(callId);
     this.#open.add(id);
     this.#saidAt = performance.now();
-    return [{ type: 'works' }, { type: 'tool', id, name: textOf(name), args: textOf(args) }];
+    return [{ type: 'tool', id, name: textOf(name), args: textOf(args) }];
   }
 
   #done({ error, usage }: Record<string, unknown>): readonly ModelEvent[] {

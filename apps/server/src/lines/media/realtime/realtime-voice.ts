@@ -155,7 +155,6 @@ export class RealtimeVoice implements Voice {
       this.#transcript.add(item, text);
     },
     tool: (call) => void this.#useTool(call),
-    works: () => this.#goesOn(),
     withdrawn: ({ id }) => {
       if (id === this.#leaving) this.#leaving = undefined;
       else this.#tools.takeBack(id);
@@ -220,6 +219,8 @@ export class RealtimeVoice implements Voice {
   async #useTool({ id, name, args }: Of<'tool'>): Promise<void> {
     const { model } = this.#session!;
     this.#counts.toolCalls += 1;
+    // What it has to say of it may still be to come.
+    this.#goesOn();
     if (this.#tools.areTooMany)
       return this.#endPart({ reason: 'too_large', text: 'It called tools without end.' }, 'now');
     const turn = this.#transcript.note(Date.now());

@@ -49,8 +49,6 @@ export type ModelEvent =
   | { type: 'heard'; item: string; text: string }
   /** @param args JSON, as the model wrote it */
   | { type: 'tool'; id: string; name: string; args: string }
-  /** It is at work: what it has to say of that is still to come. */
-  | { type: 'works' }
   /** It wants no answer any more of a tool that it has called. */
   | { type: 'withdrawn'; id: string }
   /** What it was saying or doing is whole, or was cut short. */

@@ -26,6 +26,8 @@ export interface ModelSession {
   of(type: string): Event[];
   /** What it has heard, as µ-law. */
   heard(): Buffer;
+  /** Tells what an item was. */
+  retrieve(id: string): void;
   /** Says an event. */
   say(type: string, fields: object): void;
   /** One response: a tone with words, and calls of tools after it. @returns the ID of its item */
@@ -71,9 +73,10 @@ export async function startOpenaiModel(behaviour: Behaviour = {}): Promise<Opena
       if (!isClientEvent(event as unknown)) faults.push(`${event.type}: ${ajv.errorsText(isClientEvent.errors)}`);
       session.told.push(event);
       if (event.type === 'session.update' && behaviour.fault) session.say('error', { error: behaviour.fault });
-      else if (event.type === 'session.update') session.say('session.updated', { session: event['session'] });
+      else if (event.type === 'session.update') session.say('session.updated', { session: { type: 'realtime' } });
       else if (event.type === 'response.create')
         (behaviour.asked ?? (() => session.respond({ hertz: 700, ms: 1000 })))(session, event);
+      else if (event.type === 'conversation.item.retrieve') session.retrieve(String(event['item_id']));
       else behaviour.told?.(session, event);
     });
     session.say('session.created', { session: { type: 'realtime' } });
@@ -102,6 +105,7 @@ function openSession(socket: WebSocket, request: IncomingMessage): ModelSession 
     socket.send(JSON.stringify(event));
   };
   const of = (type: string) => told.filter((event) => event.type === type);
+  const items = new Map<string, object>();
   const respond: ModelSession['respond'] = ({ hertz, ms = 1000, words, tools = {} }) => {
     const response = { id: next('resp'), object: 'realtime.response' };
     const itemId = next('item');
@@ -113,10 +117,23 @@ function openSession(socket: WebSocket, request: IncomingMessage): ModelSession 
         ...part,
         delta: tone(hertz, Math.min(1600, ms * 8 - from), from).toString('base64'),
       });
-    if (words !== undefined) say('response.output_audio_transcript.done', { ...part, transcript: words });
+    const done = (item: object, at: number) =>
+      say('response.output_item.done', {
+        response_id: response.id,
+        output_index: at,
+        item: { ...item, status: 'completed' },
+      });
+    if (words !== undefined) {
+      say('response.output_audio_transcript.done', { ...part, transcript: words });
+      const content = [{ type: 'output_audio', transcript: words }];
+      items.set(itemId, { id: itemId, type: 'message', role: 'assistant', content });
+      done(items.get(itemId)!, 0);
+    }
     for (const [name, given] of Object.entries(tools)) {
-      const call = { response_id: response.id, item_id: next('item'), output_index: 1, call_id: next('call') };
-      say('response.function_call_arguments.done', { ...call, name, arguments: JSON.stringify(given) });
+      const call = { call_id: next('call'), name, arguments: JSON.stringify(given) };
+      const id = next('item');
+      say('response.function_call_arguments.done', { response_id: response.id, item_id: id, output_index: 1, ...call });
+      done({ id, type: 'function_call', ...call }, 1);
     }
     const usage = {
       ...{ input_tokens: 100, output_tokens: 50, total_tokens: 150 },
@@ -128,10 +145,16 @@ function openSession(socket: WebSocket, request: IncomingMessage): ModelSession 
   };
   return {
     ...{ socket, request, told, of, say, respond },
+    retrieve: (id) => {
+      const item = items.get(id);
+      if (item) say('conversation.item.retrieved', { item });
+    },
     heard: () =>
       Buffer.concat(of('input_audio_buffer.append').map((event) => Buffer.from(String(event['audio']), 'base64'))),
     hears: (words) => {
       const item = { item_id: next('item') };
+      const content = [{ type: 'input_audio', transcript: words }];
+      items.set(item.item_id, { id: item.item_id, type: 'message', role: 'user', content });
       say('input_audio_buffer.speech_started', { ...item, audio_start_ms: 0 });
       const usage = { type: 'duration', seconds: 1 };
       say('conversation.item.input_audio_transcription.completed', {
