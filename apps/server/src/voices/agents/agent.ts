@@ -41,7 +41,10 @@ const presentStream = (row: AgentRow): components['schemas']['AgentStreamConnect
 const presentKinds = {
   stream: (row: AgentRow) => ({ connection: presentStream(row) }),
   realtime: presentRealtime,
-  script: (row: AgentRow) => ({ connection: presentScript(row) }),
+  script: (row: AgentRow) => {
+    const connection = presentScript(row);
+    return { connection, abilities: [...new Set(connection.steps.map(({ type }) => type))] };
+  },
 };
 
 /** An agent as clients see it. */

@@ -3,6 +3,7 @@ import { type HostGuard, urlFault } from '../../foundation/outbound-http/url-fau
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { type ErrorDetail, refuse } from '../../foundation/values/service-error.ts';
 import { protocols } from '../../lines/media/realtime/protocols.ts';
+import type { ModelTool } from '../../lines/media/realtime/speech-model.ts';
 import type { RealtimeConnection } from '../../lines/telephony/agent-connection.ts';
 import { type AgentRow, apiKeyPlace, type KeptAgent, secretPlace } from './agent-row.ts';
 import { type ChangedTools, changedTools, type KeptTool, openToolHeaders } from './http-tools.ts';
@@ -96,7 +97,9 @@ export function checkModelUrl(guard: HostGuard, url: string): void {
 export const termsOf = (row: KeptAgent) => row.connection as unknown as RealtimeTerms;
 
 /** Such an agent's connection, and what it alone has, as clients see them. */
-export function presentRealtime(row: AgentRow): Pick<Schemas['Agent'], 'connection' | (typeof personaFields)[number]> {
+export function presentRealtime(
+  row: AgentRow,
+): Pick<Schemas['Agent'], 'connection' | 'abilities' | (typeof personaFields)[number]> {
   const { protocol, model, backendModel, voice, language, ...persona } = termsOf(row);
   return {
     connection: {
@@ -106,8 +109,15 @@ export function presentRealtime(row: AgentRow): Pick<Schemas['Agent'], 'connecti
       ...(language !== undefined && { language }),
     },
     ...persona,
+    abilities: toolsOf(termsOf(row), row.knowledge_base_ids.length > 0).map(({ name }) => name),
   };
 }
+
+/** What such an agent's model can do in a call. */
+const toolsOf = ({ resultSchema, tools = [] }: RealtimeTerms, hasBases: boolean): ModelTool[] => [
+  ...ownTools(resultSchema, hasBases),
+  ...tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+];
 
 /** How such an agent is reached, and what it is to do. */
 export function openRealtime(row: KeptAgent, secrets: Secrets): RealtimeConnection {
@@ -125,7 +135,7 @@ export function openRealtime(row: KeptAgent, secrets: Secrets): RealtimeConnecti
 
 /** The connection that terms come to. */
 export const modelConnection = ({
-  terms: { resultSchema, tools = [], ...terms },
+  terms: { resultSchema, tools, ...terms },
   hasBases,
   secret = '',
   toolHeaders = {},
@@ -143,13 +153,10 @@ export const modelConnection = ({
   type: 'realtime',
   ...terms,
   ...more,
-  tools: [
-    ...ownTools(resultSchema, hasBases),
-    ...tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
-  ],
+  tools: toolsOf({ ...terms, ...(resultSchema && { resultSchema }), ...(tools && { tools }) }, hasBases),
   http: {
     secret,
-    tools: tools.map(({ name, url, timeoutSeconds }) => ({
+    tools: (tools ?? []).map(({ name, url, timeoutSeconds }) => ({
       ...{ name, url, headers: toolHeaders[name] ?? {}, timeoutMs: timeoutSeconds * 1000 },
     })),
   },

@@ -239,6 +239,9 @@ test('a tool of its owner is asked by a signed request, and what is in the way i
   const agentId = made.agent.id;
   expect(made.agent.tools![0]).toMatchObject({ name: 'slots', headerNames: ['Authorization'], timeoutSeconds: 8 });
   expect(JSON.stringify(made)).not.toContain('sesame');
+  const own = ['end_call', 'opt_out', 'call_back', 'record_result'];
+  const { data: list } = await calling.server.client.GET('/v1/agents');
+  expect(list!.data.items[0]).toMatchObject({ id: agentId, abilities: [...own, 'slots', 'broken', 'large'] });
 
   behaviour.asked = () => {};
   const outputs: string[] = [];

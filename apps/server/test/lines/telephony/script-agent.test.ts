@@ -259,6 +259,7 @@ test('a script is changed, and one whose sentences can not be made is told by it
   const steps: Step[] = [{ id: 'a', type: 'say', text: 'Broken.' }];
   const changed = await change({ steps, language: 'de', voice: null });
   expect(changed.data!.data.connection).toEqual({ type: 'script', language: 'de', steps });
+  expect(changed.data!.data.abilities).toEqual(['say']);
   expect((await tried(agentId)).data!.data).toMatchObject({
     ...{ reachable: false, reason: 'rejected' },
     message: "1 of the script's sentences can not be played. The server of SPEECH_URL gave no sound: it answered 500.",

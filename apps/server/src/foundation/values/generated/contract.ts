@@ -2094,7 +2094,7 @@ export interface paths {
         };
         /**
          * List agents
-         * @description The workspace's agents, newest first. `searchText` looks in their names.
+         * @description The workspace's agents of all kinds, newest first, with what each can do in a call (`abilities`). `searchText` looks in their names.
          */
         get: operations["listAgents"];
         put?: never;
@@ -7901,6 +7901,17 @@ export interface components {
         };
         /** @description Tools of one's own, beside those that a speech model has: `end_call`, `opt_out`, `call_back`, `record_result` and `search_knowledge`. For agents with a `realtime` connection. */
         AgentTools: components["schemas"]["AgentTool"][];
+        /**
+         * @description What it can do in a call, a word for each: the tools of a speech model, those of one's own last, or the kinds of steps that a script has. Absent of a stream: what its process can the server doesn't know.
+         * @example [
+         *       "end_call",
+         *       "opt_out",
+         *       "call_back",
+         *       "record_result",
+         *       "free_slots"
+         *     ]
+         */
+        AgentAbilities: string[];
         /** @description Nobody is called for this agent: in three calls in a row it failed and was never heard. What calls with it is paused as `agent_failing`, and what rang was cancelled; callers who arrive are still tried. A test that reaches it opens it again, and so does the resume of a campaign. */
         AgentFailing: {
             /** @description Since when. */
@@ -7923,6 +7934,7 @@ export interface components {
             speaksFirst?: components["schemas"]["AgentSpeaksFirst"];
             resultSchema?: components["schemas"]["AgentResultSchema"];
             tools?: components["schemas"]["AgentTools"];
+            abilities?: components["schemas"]["AgentAbilities"];
             /** @description Why nobody is called for it. Absent unless it fails. */
             failing?: components["schemas"]["AgentFailing"];
             /** @description When the agent was created. */
