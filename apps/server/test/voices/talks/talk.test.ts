@@ -192,3 +192,9 @@ test('a server stops while a browser answers no close', async () => {
   expect(performance.now() - from).toBeLessThan(9000);
   socket.destroy();
 });
+
+test('who asks too often for a talk that there is not is told so', async () => {
+  const url = `${server.url.replace(/^http/, 'ws')}/talk/none`;
+  const statuses = await Promise.all(Array.from({ length: 125 }, () => refusalOf(url)));
+  expect(new Set(statuses)).toEqual(new Set([404, 429]));
+});
