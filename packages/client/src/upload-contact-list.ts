@@ -13,7 +13,7 @@ export type FileContent = Blob | Uint8Array | string | ReadableStream<Uint8Array
 export interface ContactFile
   extends Pick<
     Schemas['CreateContactList'],
-    'encoding' | 'phoneColumns' | 'nameColumns' | 'timezoneColumns' | 'doNotCallColumns'
+    'encoding' | 'sheet' | 'phoneColumns' | 'nameColumns' | 'timezoneColumns' | 'doNotCallColumns'
   > {
   /** Name of the list. */
   name: string;

@@ -22,7 +22,7 @@ export function addLists(program: Command, io: Io): void {
   lists.one('show <id>', 'Show a list', (client, id = '') => client.contactLists.get(id));
   const upload = {
     usage: 'upload <file>',
-    says: 'Make a list of a CSV file: shows how it is read and which rows fail, and asks',
+    says: 'Make a list of a file: shows how it is read and which rows fail, and asks',
     example: 'upload people.csv --country US',
   };
   const uploading = lists.add(upload, async (context, file) => void (await uploadList(context, file)));

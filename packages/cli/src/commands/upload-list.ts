@@ -32,6 +32,7 @@ export const READ_AS: Flags<Schemas['CreateContactList']> = {
   timezoneColumns: ['list', 'the columns of time zones'],
   doNotCallColumns: ['list', 'the columns that say who is not to be called'],
   encoding: ['text', 'what the text is in, such as windows-1250'],
+  sheet: ['text', 'the sheet of a workbook (the first)'],
 };
 
 /**

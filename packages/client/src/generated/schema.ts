@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Create a contact list
-         * @description Makes a list in `draft` and its first upload. Then send the CSV file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is UTF-8, UTF-16, or in the code page that `encoding` names or its words show, its cells parted by comma, semicolon, tab or `|`. It needs a column of phone numbers: those that `phoneColumns` names, else `phone_number`, `phone`, `mobile` or whatever people call it in some twenty languages (`Telefon`, `Téléphone`, `电话`, `Cell Phone 1` …), at last `number`. Names and time zones are recognised, and so are columns that say who is not to be called (`DoNotCall`, `DNC`, `Unsubscribed` …, or those of `doNotCallColumns`) and who has agreed (`consent`); every other column becomes a variable of the call. Look at the upload's preview before you confirm. Or leave the file be, and add people as JSON: the list is `ready` then too, and the upload expires. Numbers of a `dnd` list are never called once it is `ready`.
+         * @description Makes a list in `draft` and its first upload. Then send the file by `PUT` to `uploadUrl` with `uploadHeaders` within 15 minutes, follow the validation by the upload's events, and confirm it. The file is an Excel workbook (.xlsx), or CSV: UTF-8, UTF-16, or in the code page that `encoding` names or its words show, its cells parted by comma, semicolon, tab or `|`. It needs a column of phone numbers: those that `phoneColumns` names, else `phone_number`, `phone`, `mobile` or whatever people call it in some twenty languages (`Telefon`, `Téléphone`, `电话`, `Cell Phone 1` …), at last `number`. Names and time zones are recognised, and so are columns that say who is not to be called (`DoNotCall`, `DNC`, `Unsubscribed` …, or those of `doNotCallColumns`) and who has agreed (`consent`); every other column becomes a variable of the call. Look at the upload's preview before you confirm. Or leave the file be, and add people as JSON: the list is `ready` then too, and the upload expires. Numbers of a `dnd` list are never called once it is `ready`.
          */
         post: operations["createContactList"];
         delete?: never;
@@ -3096,7 +3096,7 @@ export interface components {
          */
         ContactListUploadStatus: ("pending" | "uploaded" | "validating" | "validated" | "processing" | "processed" | "failed" | "expired") | (string & Record<never, never>);
         /**
-         * @description Name of the CSV file, as people will recognise it. It decides nothing.
+         * @description Name of the file, as people will recognise it. It decides nothing.
          * @example patients.csv
          */
         ContactListFileName: string;
@@ -3155,13 +3155,18 @@ export interface components {
              * @example 0.99
              */
             encodingCertainty?: number;
-            /** @description What stands between two cells, found from the first rows. */
+            /** @description What stands between two cells, found from the first rows. Means nothing for a workbook. */
             delimiter: ("," | ";" | "\t" | "|") | (string & Record<never, never>);
             /**
              * @description The column whose cells are read as phone numbers, the first of several. Absent where none was found.
              * @example phone
              */
             phoneColumn?: string;
+            /**
+             * @description The sheet that is read. Absent if the file is no workbook.
+             * @example Contacts
+             */
+            sheet?: string;
         };
         /** @description One column of the file. */
         ContactListPreviewColumn: {
@@ -3173,8 +3178,8 @@ export interface components {
             /** @description What its cells become. `variable`s reach the call under the column's name; so do columns of phones behind the first, and those of names and time zones that are not called `name` and `timezone`. `do_not_call` says who is not to be called, and `consent` and what stands beside it who has agreed. */
             use: ("phone" | "name" | "timezone" | "variable" | "do_not_call" | "consent" | "consent_source" | "consent_time" | "consent_purpose") | (string & Record<never, never>);
         };
-        /** @description Why nothing of the file can be imported. `unreadable_file`: not CSV text. `unclear_encoding`: its text can be read in several code pages; `encoding` says in which. `no_phone_column`: no column bears one of the known names, or those that `phoneColumns` gives. `no_do_not_call_column`: none bears a name that `doNotCallColumns` gives. `no_such_column`: none bears a name that `nameColumns` or `timezoneColumns` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid. `storage_full`: with the file the workspace would keep more bytes than the server lets it. The file of a failed upload is deleted a day later. */
-        ContactListUploadFailureCode: ("unreadable_file" | "unclear_encoding" | "no_phone_column" | "no_do_not_call_column" | "no_such_column" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows" | "storage_full") | (string & Record<never, never>);
+        /** @description Why nothing of the file can be imported. `unreadable_file`: neither CSV text nor an Excel workbook (.xlsx). `unclear_encoding`: its text can be read in several code pages; `encoding` says in which. `no_phone_column`: no column bears one of the known names, or those that `phoneColumns` gives. `no_do_not_call_column`: none bears a name that `doNotCallColumns` gives. `no_such_column`: none bears a name that `nameColumns` or `timezoneColumns` gives. `no_such_sheet`: the workbook has no sheet of the name that `sheet` gives. `too_many_rows`, `too_many_columns`, `file_too_large`, `row_too_large`: over a cap. `no_valid_rows`: not one row is valid. `storage_full`: with the file the workspace would keep more bytes than the server lets it. The file of a failed upload is deleted a day later. */
+        ContactListUploadFailureCode: ("unreadable_file" | "unclear_encoding" | "no_phone_column" | "no_do_not_call_column" | "no_such_column" | "no_such_sheet" | "too_many_rows" | "too_many_columns" | "file_too_large" | "row_too_large" | "no_valid_rows" | "storage_full") | (string & Record<never, never>);
         /** @description Why the upload failed. */
         ContactListUploadFailure: {
             code: components["schemas"]["ContactListUploadFailureCode"];
@@ -3216,7 +3221,7 @@ export interface components {
         };
         /**
          * Format: uri
-         * @description Signed URL for one `PUT` of the CSV file. It takes this one file, is capped in size (200 MB unless configured otherwise), and ends after 15 minutes.
+         * @description Signed URL for one `PUT` of the file. It takes this one file, is capped in size (200 MB unless configured otherwise), and ends after 15 minutes.
          */
         ContactListUploadUrl: string;
         /** @description A list of people to call, or of numbers never to call. */
@@ -3294,6 +3299,11 @@ export interface components {
          *     ]
          */
         ContactListTimezoneColumns: string[];
+        /**
+         * @description The sheet of an Excel workbook that is read, by its name. Without it the first one that is not hidden.
+         * @example Contacts
+         */
+        ContactListSheet: string;
         /** @description A new contact list, and the name of its first file. */
         CreateContactList: {
             /** @default contacts.csv */
@@ -3313,6 +3323,7 @@ export interface components {
             phoneColumns?: components["schemas"]["ContactListPhoneColumns"];
             nameColumns?: components["schemas"]["ContactListNameColumns"];
             timezoneColumns?: components["schemas"]["ContactListTimezoneColumns"];
+            sheet?: components["schemas"]["ContactListSheet"];
         };
         /** @description The new list, and where to put its file. */
         ContactListCreated: WithRequired<components["schemas"]["ContactList"], "uploadDetails" | "uploadHeaders" | "uploadUrl">;
@@ -3549,6 +3560,7 @@ export interface components {
             phoneColumns?: components["schemas"]["ContactListPhoneColumns"];
             nameColumns?: components["schemas"]["ContactListNameColumns"];
             timezoneColumns?: components["schemas"]["ContactListTimezoneColumns"];
+            sheet?: components["schemas"]["ContactListSheet"];
         };
         /** @description The new upload, and where to put its file. */
         ContactListUploadCreated: {
@@ -3572,6 +3584,8 @@ export interface components {
             doNotCallColumns?: components["schemas"]["ContactListDoNotCallColumns"] | null;
             /** @description The encoding of the text, or null. */
             encoding?: components["schemas"]["ContactListEncodingInput"] | null;
+            /** @description The sheet of a workbook, or null. */
+            sheet?: components["schemas"]["ContactListSheet"] | null;
         };
         /** @description A row as it would be imported. */
         ContactListPreviewContact: {

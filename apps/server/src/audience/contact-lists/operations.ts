@@ -45,9 +45,9 @@ export function contactListOperations(deps: ContactListDeps) {
       const { name, fileName = 'contacts.csv', type = 'contacts', defaultCountry } = body;
       refuse(countryFaults(defaultCountry, '/body/defaultCountry'));
       refuse(phoneColumnFaults(body));
-      const { phoneColumn, doNotCallColumns, encoding, phoneColumns, nameColumns, timezoneColumns } = body;
+      const { phoneColumn, doNotCallColumns, encoding, phoneColumns, nameColumns, timezoneColumns, sheet } = body;
       const columns = { phoneColumn, doNotCallColumns, phoneColumns, nameColumns, timezoneColumns };
-      const wanted = sentAs({ name, fileName, type, defaultCountry, encoding, ...columns }, body);
+      const wanted = sentAs({ name, fileName, type, defaultCountry, encoding, sheet, ...columns }, body);
       const key = headers['Idempotency-Key'];
       const { made, replayed } = await createList(deps, context.workspaceId, wanted, auditOf(context), key);
       const { list, upload, signed } = made;

@@ -1,15 +1,20 @@
+import { Worker } from 'node:worker_threads';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
+import { soundFirst } from '../../foundation/values/sound-first.ts';
 import type { ContactListDeps } from './deps.ts';
-import type { ReadContact } from './reading/check-row.ts';
-import { columnUses } from './reading/column-uses.ts';
-import { MAX_VALUE_LENGTH, type RowFault } from './reading/error-report.ts';
-import { shapeFault } from './reading/file-fault.ts';
-import type { Header } from './reading/header.ts';
-import { type FilePreview, previewContacts } from './reading/preview-contacts.ts';
+import { begin, isZip } from './reading/file-rows.ts';
+import { previewContacts } from './reading/preview-contacts.ts';
+import type { ReadOptions } from './reading/read-contacts.ts';
+import { shapePreview } from './shape-preview.ts';
 import { findList } from './store.ts';
-import { isChecked, readOptionsOf, type UploadRow } from './upload.ts';
+import { isChecked, readOptionsOf } from './upload.ts';
 import { findUpload } from './upload-store.ts';
+import { THREAD_MEMORY } from './validate-upload.ts';
+import { answer } from './validation-channel.ts';
+
+const program = new URL(`./preview-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+const LONGEST_MS = 120_000;
 
 type Schemas = components['schemas'];
 
@@ -39,43 +44,47 @@ export async function previewUpload(
     defaultCountry: list.default_country ?? undefined,
     limits,
   };
-  return shapePreview(await previewContacts(await objects.get(upload.storage_key), options), upload);
+  const preview = await previewFile(await objects.get(upload.storage_key), options);
+  const words = { count: upload.do_not_call_rows, rows: upload.do_not_call_row_numbers };
+  return { ...preview, ...(isChecked(upload) && { doNotCall: words }) };
 }
 
-function shapePreview(
-  { format, header, titles, rows, fault }: FilePreview,
-  upload: UploadRow,
-): Schemas['ContactListUploadPreview'] {
-  return {
-    ...(format && { format }),
-    columns: header ? columnUses(header) : titles.map(unread),
-    rows: rows.map(({ row: { row, fields }, read }) => ({
-      row,
-      cells: fields,
-      ...(Array.isArray(read) ? { errors: read.map(shapeError) } : { contact: shapeContact(header!, read) }),
-    })),
-    ...(isChecked(upload) && { doNotCall: { count: upload.do_not_call_rows, rows: upload.do_not_call_row_numbers } }),
-    ...(fault && { failure: shapeFault(fault) }),
-  };
+/** A workbook is unpacked in a thread of its own, one after another; a text is read here, which takes little. */
+async function previewFile(
+  source: AsyncIterable<Uint8Array>,
+  options: ReadOptions,
+): Promise<Schemas['ContactListUploadPreview']> {
+  const { beginning, whole } = await begin(source);
+  if (!isZip(beginning)) return shapePreview(await previewContacts(whole, options));
+  const turn = lastTurn.then(() => previewWorkbook(whole, options));
+  lastTurn = turn.catch(() => undefined);
+  return turn;
 }
 
-const unread = (title: string) => ({ name: title.trim(), use: 'variable' as const });
+let lastTurn: Promise<unknown> = Promise.resolve();
 
-const shapeError = ({ column, value, code, reason }: RowFault): Schemas['ContactListRowError'] => ({
-  column,
-  value: value.slice(0, MAX_VALUE_LENGTH),
-  code,
-  reason,
-});
-
-function shapeContact(header: Header, read: ReadContact): Schemas['ContactListPreviewContact'] {
-  return {
-    phoneNumber: `+${read.phoneNumber}`,
-    ...(read.country !== undefined && { country: read.country }),
-    ...(read.name !== undefined && { name: read.name }),
-    ...(read.timezone !== undefined && { timezone: read.timezone }),
-    ...(read.doNotCall && { doNotCall: true }),
-    ...(read.consent && { consent: read.consent }),
-    variables: Object.fromEntries(header.variables.map(({ name }, at) => [name, read.values[at]!])),
+async function previewWorkbook(
+  source: AsyncIterable<Uint8Array>,
+  options: ReadOptions,
+): Promise<Schemas['ContactListUploadPreview']> {
+  const worker = new Worker(program, { workerData: options, resourceLimits: THREAD_MEMORY });
+  const content = source[Symbol.asyncIterator]();
+  let found: Schemas['ContactListUploadPreview'] | undefined;
+  const answers = {
+    chunk: async () => {
+      await soundFirst();
+      const { value, done } = await content.next();
+      return done ? undefined : value;
+    },
+    previewed: async ({ preview }: { preview: Schemas['ContactListUploadPreview'] }) => {
+      found = preview;
+      return undefined;
+    },
   };
+  try {
+    await answer(worker, answers, AbortSignal.timeout(LONGEST_MS));
+  } finally {
+    await content.return?.();
+  }
+  return found!;
 }

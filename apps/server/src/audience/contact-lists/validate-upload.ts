@@ -12,9 +12,8 @@ import { readOptionsOf, type UploadRow } from './upload.ts';
 import { countFromNothing, failUpload, moveUpload, noteProgress } from './upload-store.ts';
 import { answer, type ValidationResult, type ValidationWork } from './validation-channel.ts';
 
-/** As many variables as the contract lets an entry have. */
 /** A small young generation costs a fifth more CPU and saves 50 MB. */
-const THREAD_MEMORY = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 8 };
+export const THREAD_MEMORY = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 8 };
 
 const program = new URL(`./validate-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 

@@ -1,7 +1,7 @@
-/// <reference lib="es2024.arraybuffer" />
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerThisThread } from '../../foundation/values/low-priority.ts';
 import { type CopyRows, copyRows } from './copy-rows.ts';
+import { fileFrom } from './file-from.ts';
 import { errorReportLines } from './reading/error-report.ts';
 import { FileFault, shapeFault } from './reading/file-fault.ts';
 import { type ContactBatch, readContacts } from './reading/read-contacts.ts';
@@ -14,16 +14,6 @@ const { connection, workspaceId, uploadId, options } = workerData as ValidationW
 /** The most rows that are named: those that fail, and those that say that nobody is to call. */
 const MOST_NAMED_ROWS = 1000;
 const PROGRESS_MS = 500;
-
-async function* file(): AsyncGenerator<Uint8Array> {
-  for (;;) {
-    const chunk = await ask(port, 'chunk', {});
-    if (!chunk) return;
-    yield chunk;
-    // Read by now. The collector sees how small the object is, not how much it holds, and would leave it for long.
-    (chunk.buffer as ArrayBuffer).transfer(0);
-  }
-}
 
 async function validate(staging: Staging, result: ValidationResult): Promise<void> {
   let rowsOf: CopyRows | undefined;
@@ -42,7 +32,7 @@ async function validate(staging: Staging, result: ValidationResult): Promise<voi
     }
     if (batch.contacts.length > 0) await staging.write(rowsOf(batch.contacts), batch.contacts.length);
   };
-  for await (const batch of readContacts(file(), options)) {
+  for await (const batch of readContacts(fileFrom(port), options)) {
     result.format = batch.format;
     result.columns = batch.columns;
     result.totalRows += batch.rows;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Connection } from '../../foundation/database/connection.ts';
+import type { components } from '../../foundation/values/generated/contract.ts';
 import type { ColumnUse } from './reading/column-uses.ts';
 import type { FileFormat } from './reading/file-format.ts';
 import type { ReadOptions } from './reading/read-contacts.ts';
@@ -46,6 +47,8 @@ export interface Questions {
   report: { ask: { text: string }; answer: undefined };
   progress: { ask: { rows: number; bytes: number }; answer: undefined };
   done: { ask: { result: ValidationResult }; answer: undefined };
+  /** In place of all but `chunk`, of a thread that reads a file's beginning alone. */
+  previewed: { ask: { preview: components['schemas']['ContactListUploadPreview'] }; answer: undefined };
 }
 
 export type Answers = { [Q in keyof Questions]: (ask: Questions[Q]['ask']) => Promise<Questions[Q]['answer']> };
@@ -70,7 +73,7 @@ const ownedBy = (reply: unknown): ArrayBuffer[] =>
  * The process's end: answers until the thread has ended.
  * @throws what an answer threw, after ending the thread; what the thread threw; the signal's reason
  */
-export async function answer(worker: Worker, answers: Answers, signal: AbortSignal): Promise<void> {
+export async function answer(worker: Worker, answers: Partial<Answers>, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const fail = (error: unknown) => {
       reject(error);
@@ -83,7 +86,7 @@ export async function answer(worker: Worker, answers: Answers, signal: AbortSign
       code === 0 ? resolve() : reject(new Error(`The validation's thread ended with ${code}.`)),
     );
     worker.on('message', ({ question, details }: { question: keyof Questions; details: never }) => {
-      answers[question](details)
+      answers[question]!(details)
         .then((reply) => worker.postMessage(reply, ownedBy(reply)))
         .catch(fail);
     });

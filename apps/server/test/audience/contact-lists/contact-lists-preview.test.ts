@@ -88,7 +88,7 @@ test('there is no preview before the file, and bytes that are no text have no ro
   expect(data).toEqual({
     columns: [],
     rows: [],
-    failure: { code: 'unreadable_file', message: expect.stringContaining('Excel') },
+    failure: { code: 'unreadable_file', message: expect.stringContaining('workbook') },
   });
   const nowhere = await preview({ ...ids, uploadID: ids.id.replace('list', 'upl') });
   expect(nowhere.response.status).toBe(404);

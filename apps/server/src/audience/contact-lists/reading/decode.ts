@@ -28,8 +28,11 @@ export interface DecodeOptions {
 }
 
 const BINARY_FILES: [magic: number[], message: string][] = [
-  [[0x50, 0x4b, 0x03, 0x04], 'This is an Excel workbook (or a zip file). Save it as CSV and upload that.'],
-  [[0xd0, 0xcf, 0x11, 0xe0], 'This is an old Excel workbook. Save it as CSV and upload that.'],
+  [[0x50, 0x4b, 0x03, 0x04], 'This is an Excel workbook, or a zip file. Save it as CSV and upload that.'],
+  [
+    [0xd0, 0xcf, 0x11, 0xe0],
+    'This is an old Excel workbook (.xls), or one with a password. Save it as .xlsx without a password, or as CSV, and upload that.',
+  ],
   [[0x25, 0x50, 0x44, 0x46], 'This is a PDF file. Upload a CSV file.'],
   [[0x1f, 0x8b], 'This is a gzip file. Unpack it and upload the CSV file that it holds.'],
   [[0xff, 0xfe, 0x00, 0x00], 'This file is in UTF-32. Save it as CSV in UTF-8 and upload that.'],

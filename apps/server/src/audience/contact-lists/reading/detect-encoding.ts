@@ -44,7 +44,7 @@ const MOST = 2;
 const OTHER_SYSTEM = -3;
 /** A reading is taken if it is more likely than any other by so much. */
 const MARGIN = 7;
-const MOST_WORDS = 2000;
+const MOST_WORDS = 400;
 const MOST_READINGS = 3;
 const SHOWN_LETTERS = 40;
 

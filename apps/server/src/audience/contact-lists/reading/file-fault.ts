@@ -5,6 +5,7 @@ export type FileFaultCode =
   | 'no_phone_column'
   | 'no_do_not_call_column'
   | 'no_such_column'
+  | 'no_such_sheet'
   | 'file_too_large'
   | 'too_many_rows'
   | 'too_many_columns'

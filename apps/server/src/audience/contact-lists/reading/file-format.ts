@@ -4,12 +4,20 @@ import type { Delimiter } from './delimiter.ts';
 /** How a file is to be read, as far as somebody has said so. */
 export interface ReadAs {
   encoding?: Encoding | undefined;
+  /** Of a workbook. */
+  sheet?: string | undefined;
   phoneColumns?: readonly string[] | undefined;
   nameColumns?: readonly string[] | undefined;
   timezoneColumns?: readonly string[] | undefined;
 }
 
-const READ_AS = ['encoding', 'phoneColumns', 'nameColumns', 'timezoneColumns'] as const satisfies (keyof ReadAs)[];
+const READ_AS = [
+  'encoding',
+  'sheet',
+  'phoneColumns',
+  'nameColumns',
+  'timezoneColumns',
+] as const satisfies (keyof ReadAs)[];
 
 /**
  * What of a request says how its file is to be read, on top of what has been said: null takes that back.
@@ -28,4 +36,6 @@ export function readAsOf(
 export interface FileFormat extends TextEncoding {
   delimiter: Delimiter;
   phoneColumn?: string;
+  /** Of a workbook, the sheet that is read. */
+  sheet?: string;
 }

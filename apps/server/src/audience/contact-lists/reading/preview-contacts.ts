@@ -1,11 +1,11 @@
 import { checkRow, type ReadContact } from './check-row.ts';
-import { decode, type TextEncoding } from './decode.ts';
 import type { RowFault } from './error-report.ts';
 import { FileFault } from './file-fault.ts';
 import type { FileFormat } from './file-format.ts';
+import { readFileRows } from './file-rows.ts';
 import { type Header, readHeader } from './header.ts';
 import { DEFAULT_READ_LIMITS, duplicate, emptyFile, noValidRow, type ReadOptions } from './read-contacts.ts';
-import { type Row, readRows } from './rows.ts';
+import type { Row } from './rows.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 
 const MOST_ROWS = 10;
@@ -24,19 +24,16 @@ export interface FilePreview {
 /** Reads the header and the first ten rows of a file, and no more of it than that takes. */
 export async function previewContacts(
   source: AsyncIterable<Uint8Array>,
-  { defaultCountry, encoding, limits, ...named }: ReadOptions = {},
+  { defaultCountry, encoding, sheet, limits, ...named }: ReadOptions = {},
 ): Promise<FilePreview> {
   const { maxRowLength, maxColumns } = { ...DEFAULT_READ_LIMITS, ...limits };
   const format: FileFormat = { encoding: 'utf-8', encodingGuessed: false, delimiter: ',' };
   const preview: FilePreview = { format: undefined, titles: [], header: undefined, rows: [], fault: undefined };
   const seen = new SeenNumbers();
-  const told = (found: TextEncoding) => void Object.assign(format, found);
-  const text = decode(source, told, { encoding, country: defaultCountry });
-  const toldDelimiter = (delimiter: FileFormat['delimiter']) => {
-    preview.format = Object.assign(format, { delimiter });
-  };
+  const rowOptions = { encoding, sheet, country: defaultCountry, maxRowLength };
   try {
-    for await (const rows of readRows(text, maxRowLength, toldDelimiter)) {
+    for await (const rows of readFileRows(source, rowOptions, format)) {
+      preview.format = format;
       for (const row of rows) {
         if (!preview.header) {
           preview.titles = row.fields;

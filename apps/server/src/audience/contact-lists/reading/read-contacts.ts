@@ -1,11 +1,11 @@
 import { checkRow, type ReadContact } from './check-row.ts';
 import { type ColumnUse, columnUses } from './column-uses.ts';
-import { decode } from './decode.ts';
 import type { RowFault } from './error-report.ts';
 import { FileFault } from './file-fault.ts';
 import type { FileFormat, ReadAs } from './file-format.ts';
+import { readFileRows } from './file-rows.ts';
 import { type Header, type NamedColumns, readHeader } from './header.ts';
-import { type Row, readRows } from './rows.ts';
+import type { Row } from './rows.ts';
 import { SeenNumbers } from './seen-numbers.ts';
 
 /** Caps of one file. */
@@ -103,16 +103,13 @@ export async function* readContacts(
   const count = { bytes: 0 };
   const seen = new SeenNumbers();
   const format: FileFormat = { encoding: 'utf-8', encodingGuessed: false, delimiter: ',' };
-  const text = decode(counted(source, count, limits.maxBytes), (encoding) => Object.assign(format, encoding), {
-    encoding: options.encoding,
-    country: options.defaultCountry,
-  });
+  const rowOptions = { ...options, country: options.defaultCountry, maxRowLength: limits.maxRowLength };
   let header: Header | undefined;
   let batch = emptyBatch([], format, []);
   let characters = 0;
   let total = 0;
   let firstFault: RowFault | undefined;
-  for await (const rows of readRows(text, limits.maxRowLength, (delimiter) => Object.assign(format, { delimiter }))) {
+  for await (const rows of readFileRows(counted(source, count, limits.maxBytes), rowOptions, format)) {
     for (const row of rows) {
       if (!header) {
         header = readHeader(row.fields, limits.maxColumns, options);
