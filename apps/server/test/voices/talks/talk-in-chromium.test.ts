@@ -9,20 +9,25 @@ import { type Agent, startAgent } from '../../lines/media/agent.ts';
 import { msOf, tone } from '../../lines/media/tone.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
+import { type SpeechDouble, startSpeechDouble } from '../speech/speech-server.ts';
 
 let server: TestServer;
 let agent: Agent;
+let speech: SpeechDouble;
 let folder: string;
 let browser: Awaited<ReturnType<typeof startBrowser>> | undefined;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'trunkline-talk-'));
-  server = await startTestServer({ config: { outboundAllowedAddresses: addresses('127.0.0.1') } });
+  speech = await startSpeechDouble();
+  const outboundAllowedAddresses = addresses('127.0.0.1');
+  server = await startTestServer({ config: { outboundAllowedAddresses, speechUrl: speech.url } });
   agent = await startAgent();
 });
 afterAll(async () => {
   await browser?.stop();
   await server.stop();
   await agent.stop();
+  await speech[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
 });
 
@@ -99,3 +104,42 @@ test.skipIf(!hasChromium)('a browser with a microphone talks to an agent on the 
   expect(await shown('state')).toBe('Over.');
   expect(page.told().errors).toEqual([]);
 });
+
+test.skipIf(!hasChromium)(
+  'a script is chosen by the address: its greeting is heard and shown, and a key silences it',
+  async () => {
+    speech.says('Hello Ada.', { hertz: 900, seconds: 40 });
+    const made = await server.client.POST('/v1/agents', {
+      body: {
+        name: 'Zoe',
+        connection: {
+          type: 'script',
+          steps: [
+            { id: 'hello', type: 'ask', text: 'Hello {{first_name}}.', keys: '5', saveAs: 'key' },
+            { id: 'wait', type: 'ask', text: ' ', keys: '1', timeoutSeconds: 60 },
+          ],
+        },
+      },
+    });
+    const page = await browser!.page();
+    await page.open(`${server.url}/talk?agent=${made.data!.data.agent.id}#${server.apiKey}`);
+    await page.run(listening);
+    const shown = (id: string) => page.run<string>(`document.getElementById('${id}').innerText`);
+    await until(() => page.run<boolean>(`document.getElementById('agent').selectedOptions[0]?.label === 'Zoe'`), 20);
+    await page.run(`document.getElementById('variables').value = 'first_name=Ada'`);
+    await page.run(`document.getElementById('talk').click()`);
+    const plays = () => page.run<number>('played()');
+    await until(async () => Math.abs((await plays()) - 900) < 20, 30);
+    expect(await shown('log')).toContain('Hello Ada.');
+    await page.run(`document.getElementById('keys').children[4].click()`);
+    await until(async () => (await plays()) === 0);
+    await until(async () => {
+      const log = await shown('log');
+      expect(log).toContain('The key 5 was pressed.');
+      expect(log).toContain('{"data":{"key":"5"}} → Nothing comes of it in a talk');
+    });
+    await page.run(`document.getElementById('hang-up').click()`);
+    await until(async () => (await shown('state')) === 'Over.');
+    expect(page.told().errors).toEqual([]);
+  },
+);
