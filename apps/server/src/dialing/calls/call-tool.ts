@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { SendRequest } from '../../foundation/outbound-http/guarded-request.ts';
 import { OutboundError } from '../../foundation/outbound-http/outbound-error.ts';
 import { webhookHeaders } from '../../foundation/outbound-http/webhook-headers.ts';
-import { toId } from '../../foundation/values/ids.ts';
+import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { Shares } from '../../foundation/values/limiter.ts';
 import type { ServedCall } from '../../lines/conversation/agent-request.ts';
 import type { HttpTool } from '../../lines/telephony/agent-connection.ts';
@@ -41,7 +41,7 @@ export function toolCaller(send: SendRequest): { call: CallTool; slots: Shares }
     try {
       const { url, timeoutMs } = tool;
       const body = bodyOf(served, tool.name, args);
-      const headers = { ...tool.headers, ...signed(secret, idOf(served, id), body) };
+      const headers = { ...tool.headers, ...signed(secret, idOf(id, body), body) };
       const request = { workspaceId, method: 'POST', url, headers, body, timeoutMs, maxBytes: MOST_BYTES } as const;
       const answer = await send(request);
       const text = answer.body.toString();
@@ -65,8 +65,9 @@ const bodyOf = ({ roomId, agentId, isTalk }: ServedCall, tool: string, args: obj
     call: { roomId: toId('room', roomId), agentId, ...(isTalk && { talk: true }) },
   });
 
-/** One use in one call has one ID, however often it is sent. */
-const idOf = ({ roomId }: ServedCall, id: string): string => `tool_${hash('sha256', `${roomId} ${id}`).slice(0, 32)}`;
+/** One use in one call has one ID, however often it is sent: a model may name another one like it, or none. */
+const idOf = (use: string, body: string): string =>
+  `tool_${use === '' ? newUuid().replaceAll('-', '') : hash('sha256', `${use} ${body}`).slice(0, 32)}`;
 
 /** With the agent's secret as it is for a key. */
 const signed = (secret: string, id: string, body: string): Record<string, string> =>
