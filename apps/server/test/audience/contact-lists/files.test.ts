@@ -87,6 +87,7 @@ describe('a file that cannot be imported', () => {
   const rows = (count: number) => Array.from({ length: count }, (_, i) => `+1415555${String(1000 + i)}`).join('\n');
   const unreadable: [code: string, file: string | Uint8Array<ArrayBuffer>][] = [
     ['unreadable_file', Uint8Array.from(Buffer.from('PK\u0003\u0004zip'))],
+    ['unreadable_file', '[{"phone": "+14155550101"}]'],
     ['no_phone_column', 'name,city\nAna,Lima\n'],
     ['too_many_rows', `phone\n${rows(51)}\n`],
     ['too_many_columns', 'phone,a,b,c,d,e\n+14155550101\n'],

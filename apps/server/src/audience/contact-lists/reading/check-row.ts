@@ -26,7 +26,8 @@ export interface ReadContact extends CalleeWord {
 
 const ROW_FAULTS = {
   row_too_long: 'The row is longer than a row may be.',
-  unclosed_quote: 'A quote opens here that nothing closes.',
+  unclosed_quote:
+    'A quote opens here that nothing closes in this row. If it is an inch mark, write the inches in words, or put the cell in quotes and double the mark.',
 };
 
 const shown = (delimiter: Delimiter): string => (delimiter === '\t' ? 'tabs' : `"${delimiter}"`);

@@ -1,4 +1,5 @@
 import { type Delimiter, detectDelimiter } from './delimiter.ts';
+import { refuseMarkup } from './markup.ts';
 import { splitQuoted } from './split-fields.ts';
 
 /**
@@ -13,6 +14,10 @@ export interface Row {
 
 const SAMPLE_CHARACTERS = 64 * 1024;
 const SHOWN_CHARACTERS = 200;
+/** A field with so many may be a phone number. */
+const NUMBER_DIGITS = 7;
+
+const digitsIn = (field: string): number => field.replace(/\D/g, '').length;
 
 /** Reads records from text that arrives in pieces, holding no more than one piece and one record. */
 class RowReader {
@@ -21,6 +26,8 @@ class RowReader {
   readonly #maxLength: number;
   #text = '';
   #row = 0;
+  /** How many fields the header has. */
+  #width = 0;
   /** Inside a line that is over the limit, and already reported. */
   #skipping = false;
 
@@ -70,7 +77,7 @@ class RowReader {
     }
     const split = splitQuoted(text, at, this.#delimiter, this.#newline, atEnd);
     const length = split.kind === 'record' ? split.end - at : text.length - at;
-    if (split.kind === 'record' && length <= this.#maxLength + 1) {
+    if (split.kind === 'record' && length <= this.#maxLength + 1 && !this.#swallows(text, line + 1, split.end)) {
       this.#push(rows, split.fields);
       return split.end;
     }
@@ -79,8 +86,19 @@ class RowReader {
     return line + 1;
   }
 
+  /** Whether one of the lines of a record behind its first is a row of its own: an inch mark has opened a quote then. */
+  #swallows(text: string, from: number, end: number): boolean {
+    if (from >= end || this.#width < 2) return false;
+    const lines = text.slice(from, end).split(this.#newline);
+    return lines.some((line) => {
+      const fields = line.split(this.#delimiter);
+      return fields.length === this.#width && fields.some((field) => digitsIn(field) >= NUMBER_DIGITS);
+    });
+  }
+
   #push(rows: Row[], fields: string[], fault?: 'row_too_long' | 'unclosed_quote'): void {
     this.#row += 1;
+    if (this.#width === 0 && fields.some((field) => field.trim() !== '')) this.#width = fields.length;
     if (fault) rows.push({ row: this.#row, fields, fault });
     else if (fields.some((field) => field.trim() !== '')) rows.push({ row: this.#row, fields });
   }
@@ -95,7 +113,7 @@ function takeSeparatorLine(text: string): { delimiter: Delimiter | undefined; te
 
 /**
  * Reads the records of a CSV text: delimiter found from the first rows; CRLF, LF, a mixture of both, or CR alone.
- * An unclosed quote costs its own line only. Rows of blank cells are counted in the numbering, and not returned.
+ * A quote that nothing closes, or that would swallow another row, costs its own line only. Rows of blank cells are counted in the numbering, and not returned.
  * @param pieces the text
  * @param maxRowLength the longest record, in characters; longer ones come back as faults, never into memory
  * @param tell is called with the delimiter before the first records
@@ -131,6 +149,7 @@ export async function* readRows(
 function begin(sample: string, maxRowLength: number, tell: (delimiter: Delimiter) => void) {
   const { delimiter: named, text } = takeSeparatorLine(sample);
   const beginning = text.slice(0, SAMPLE_CHARACTERS);
+  refuseMarkup(beginning);
   const newline = !beginning.includes('\n') && beginning.includes('\r') ? '\r' : '\n';
   const delimiter = named ?? detectDelimiter(beginning);
   tell(delimiter);
