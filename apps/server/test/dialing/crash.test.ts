@@ -129,10 +129,9 @@ test.concurrent('who starts takes over from a server that was stopped at once; f
     const { stop } = await startTestDialer(database, { leaseSeconds: 2, log: pino({ level: 'info' }, { write }) });
     await until(async () => told.length === 2);
     await stop();
-    const levels = told.map(({ server, level }) => ({ server, level }));
-    expect(levels).toEqual([
-      { server: stopped.serverId(), level: 30 },
-      { server: lost, level: 40 },
-    ]);
-    expect(told[1]!.at - began).toBeGreaterThanOrEqual(2000);
+    const levels = Object.fromEntries(told.map(({ server, level }) => [server, level]));
+    expect(levels).toEqual({ [stopped.serverId()]: 30, [lost]: 40 });
+    expect(told.find(({ server }) => server === lost)!.at - began).toBeGreaterThanOrEqual(2000);
+    // A machine that stalls for so long looks for both at once.
+    if (told[0]!.at - began < 2000) expect(told[0]!.server).toBe(stopped.serverId());
   }));
