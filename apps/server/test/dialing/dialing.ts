@@ -18,8 +18,10 @@ import type { Profile } from '../../src/lines/telephony/simulator/plan.ts';
 import { createSimulator, type Simulator } from '../../src/lines/telephony/simulator/simulator.ts';
 import { postgresStore } from '../../src/lines/telephony/simulator/store.ts';
 import { realTime, type SimulatorTime } from '../../src/lines/telephony/simulator/time.ts';
+import { wakeLoops } from '../../src/platform/jobs/quiet.ts';
 import type { AgentDirectory } from '../../src/voices/agents/directory.ts';
 import { seedCampaign } from '../seed/campaign.ts';
+import type { TestClock } from '../test-clock.ts';
 import { until } from '../until.ts';
 
 /** The simulator's seed in all tests of dialing. */
@@ -64,6 +66,9 @@ export const shortCalls: Profile = {
   talking: [500, 4000],
 };
 
+/** For so long after word of a change the loops of a dialer run as often as they can. */
+const AWAKE_MS = 500;
+
 /** What numbers are known by in witnesses. */
 const NUMBER_KEY = numberKey(Buffer.alloc(32));
 
@@ -88,6 +93,8 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
   Object.assign(simulator.faults, options.faults);
   const gateway = options.gateway?.(simulator) ?? simulator;
   const dataDir = await mkdtemp(path.join(tmpdir(), 'trunkline-test-data-'));
+  // Each tells what it has written itself, as each process with a database of its own does.
+  const own = { ...database, onTold: () => {}, numberKey: NUMBER_KEY };
   const composition: Composition = await compose({
     config: {
       ...loadConfig({}),
@@ -96,8 +103,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
       maxConcurrency: options.maxCalls ?? 10_000,
       ...options.config,
     },
-    // Each tells what it has written itself, as each process with a database of its own does.
-    database: { ...database, onTold: () => {}, numberKey: NUMBER_KEY },
+    database: own,
     clock: time,
     machine: createMachineClock(),
     log,
@@ -105,6 +111,8 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
     draining: new AbortController().signal,
     notReady: async () => undefined,
     overrides: {
+      // Several dialers whose loops are all awake take a machine's time from each other.
+      quiet: { awakeMs: AWAKE_MS, longestMs: 1000, longestBlindMs: 1000 },
       carriers: new Map([
         ...['simulator', 'sip'].map((name) => [name, { calls: gateway }] as const),
         ...(options.carriers ?? []),
@@ -113,6 +121,7 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
       ...(options.agents && { agents: options.agents }),
     },
   });
+  if ('onMove' in time) (time as TestClock).onMove(() => wakeLoops(own));
   await composition.start();
   const { switchboard, claiming } = composition.engine;
   return {
