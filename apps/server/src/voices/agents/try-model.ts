@@ -1,4 +1,4 @@
-import { isAudible, type Speech } from '@trunkline/media';
+import { FRAME, isAudible, type Speech, ULAW_SILENCE } from '@trunkline/media';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import type { StreamEnd } from '../../lines/media/agent-end.ts';
@@ -45,11 +45,16 @@ export async function tryModel(
   const from = performance.now();
   const connected = await voice.opened();
   const durationMs = Math.round(performance.now() - from);
+  // Some say nothing unless they hear something.
+  const hearing = setInterval(() => voice.hear(silence), 20);
   if (connected.connected && listenMs > 0 && connection.speaksFirst) {
     voice.start();
     setTimeout(() => tell('silent'), listenMs);
   } else tell('silent');
   const tried = { connected, durationMs, heard: await heard };
+  clearInterval(hearing);
   voice.close();
   return tried;
 }
+
+const silence = Buffer.alloc(FRAME, ULAW_SILENCE);

@@ -14,7 +14,7 @@ import { seedList } from '../../seed/list.ts';
 import { until } from '../../until.ts';
 import { addFiles, bases } from '../../voices/knowledge-bases/documents.ts';
 import { type GeminiBehaviour, type GeminiModel, startGeminiModel } from '../media/realtime/gemini-model.ts';
-import { type LiveModel, startLiveModel } from '../media/realtime/openai-live-model.ts';
+import { type LiveBehaviour, type LiveModel, startLiveModel } from '../media/realtime/openai-live-model.ts';
 import { type Behaviour, type OpenaiModel, startOpenaiModel } from '../media/realtime/openai-model.ts';
 import { msOf, tone } from '../media/tone.ts';
 import { type Calling, FROM, startCalling } from './calling.ts';
@@ -31,10 +31,11 @@ let gemini: GeminiModel;
 let live: LiveModel;
 const behaviour: Behaviour = {};
 const geminiBehaviour: GeminiBehaviour = {};
+const liveBehaviour: LiveBehaviour = {};
 beforeAll(async () => {
   model = await startOpenaiModel(behaviour);
   gemini = await startGeminiModel(geminiBehaviour);
-  live = await startLiveModel();
+  live = await startLiveModel(liveBehaviour);
   const folder = await mkdtemp(path.join(tmpdir(), 'agents-'));
   const agentsFile = path.join(folder, 'agents.json');
   const connection = { type: 'realtime', protocol: 'openai_realtime', url: model.url, model: 'gpt-realtime-2' };
@@ -408,6 +409,13 @@ test('a model that listens while it speaks has another one use its tools', async
   const { agent } = (await make({}, { ...connection, backendModel: 'gpt-6-luna' })).data!.data;
   expect(agent.connection).toMatchObject({ backendModel: 'gpt-6-luna', hasApiKey: true });
   const path = { agentId: agent.id };
+  // It says nothing unless it hears something.
+  liveBehaviour.asked = async (session) => {
+    await until(() => session.of('session.input_audio.append').length > 0);
+    await session.speak({ hertz: 700, ms: 1000 });
+  };
+  const tested = await calling.server.client.POST('/v1/agents/{agentId}/test', { params: { path } });
+  expect(tested.data!.data).toMatchObject({ reachable: true, spoke: true });
   const changed = await calling.server.client.PATCH('/v1/agents/{agentId}', {
     ...{ params: { path }, body: { connection: { backendModel: 'gpt-6' } } },
   });

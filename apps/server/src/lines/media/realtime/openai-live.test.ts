@@ -43,7 +43,7 @@ test('a silence ends what it says, and silence that it sends all the time is not
   expect(itemOf(reads(sound(loud)))).toBe('turn 2');
 });
 
-test('what is interrupted is not heard until the callee has stopped, which a telephone may tell by sending nothing', () => {
+test('what is interrupted is not heard until the callee has stopped, for some seconds at most', () => {
   const { model, reads } = session();
   const speaks = () => Array.from({ length: 3 }, () => model.hear(loud)).flat();
   expect(itemOf(reads(sound(loud)))).toBe('turn 1');
@@ -55,7 +55,12 @@ test('what is interrupted is not heard until the callee has stopped, which a tel
   for (let frame = 0; frame < 200; frame += 1) model.hear(Buffer.alloc(160, 0xff));
   speaks();
   expect(itemOf(reads(sound(loud)))).toBe('turn 2');
-  vi.advanceTimersByTime(400);
+  vi.advanceTimersByTime(900);
+  expect(itemOf(reads(sound(loud)))).toBe('turn 2');
+  for (let i = 0; i < 3; i += 1) {
+    vi.advanceTimersByTime(700);
+    reads(sound(loud));
+  }
   expect(itemOf(reads(sound(loud)))).toBe('turn 3');
 });
 

@@ -11,8 +11,6 @@ const SOUND = /"delta"\s*:\s*"/;
 const RESTS_MS = 1000;
 /** What is interrupted is not heard for so long, if the callee goes on speaking and the model too. */
 const HELD_MS = 3000;
-/** A telephone that sends nothing for so long has nothing to say. */
-const UNHEARD_MS = 300;
 /** Words that are added to a session, in bytes: it takes 500 tokens at once. */
 const MOST_ADDED = 1000;
 /** What a request to go on is known by, if it is refused. */
@@ -39,7 +37,6 @@ class OpenaiLive implements SpeechModel {
   /** Until when what it says isn't heard, since it was interrupted; what comes then is another turn. */
   #heldUntil: number | undefined;
   #isCut = false;
-  #heardAt = 0;
   /** Whether the model that uses tools is at work, what it waits for, and whether it is to go on. */
   #isActive = false;
   #open = new Set<string>();
@@ -104,8 +101,7 @@ class OpenaiLive implements SpeechModel {
 
   /** What it says now: a new one after a silence. */
   #item(): string {
-    const now = performance.now();
-    if (now >= (this.#heldUntil ?? now) || now - this.#heardAt >= UNHEARD_MS) this.#release();
+    if (this.#heldUntil !== undefined && performance.now() >= this.#heldUntil) this.#release();
     if (this.#isResting() || this.#isCut) {
       this.#turn += 1;
       this.#heldUntil = undefined;
@@ -122,7 +118,6 @@ class OpenaiLive implements SpeechModel {
     const change = this.#detector.hear(ulaw);
     if (change === 'begins') events.push(this.#interrupted());
     if (change === 'stops') this.#release();
-    this.#heardAt = performance.now();
     if (this.#saidAt !== undefined && this.#isResting()) {
       this.#saidAt = undefined;
       events.push({ type: 'rested' });
@@ -132,7 +127,7 @@ class OpenaiLive implements SpeechModel {
 
   /** What it says is heard again, if it was not. */
   #release(): void {
-    if (this.#heldUntil !== undefined) this.#isCut = true;
+    this.#isCut ||= this.#heldUntil !== undefined;
     this.#heldUntil = undefined;
   }
 

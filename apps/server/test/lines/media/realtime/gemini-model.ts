@@ -115,6 +115,9 @@ function pcmTone(hertz: number, ms: number, fromMs: number): string {
 
 function openSession(socket: WebSocket, request: IncomingMessage): GeminiSession {
   const told: Told[] = [];
+  const ear = new PcmToUlaw(16_000);
+  /** As µ-law, and of how many messages. */
+  let [heard, heardOf] = [Buffer.alloc(0), 0];
   let calls = 0;
   const say = (message: object) => {
     if (!isServerMessage(message)) throw new Error(`The double says ${ajv.errorsText(isServerMessage.errors)}`);
@@ -147,8 +150,11 @@ function openSession(socket: WebSocket, request: IncomingMessage): GeminiSession
         (toolResponse?.functionResponses ?? []).map(({ name, response }): [string, string] => [name, response.output]),
       ),
     heard: () => {
-      const pcm = told.flatMap(({ realtimeInput }) => realtimeInput?.audio ?? []);
-      return new PcmToUlaw(16_000).push(Buffer.concat(pcm.map(({ data }) => Buffer.from(data, 'base64'))));
+      const more = told.slice(heardOf).flatMap(({ realtimeInput }) => realtimeInput?.audio ?? []);
+      heardOf = told.length;
+      const pcm = Buffer.concat(more.map(({ data }) => Buffer.from(data, 'base64')));
+      heard = Buffer.concat([heard, ear.push(pcm)]);
+      return heard;
     },
     hears: (words) => {
       say({ serverContent: { interrupted: true } });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { RealtimeAsk } from '../../../../src/lines/media/realtime/model-session.ts';
 import { until } from '../../../until.ts';
@@ -21,7 +22,7 @@ async function openCall({
   return openRealtimeCall(plane, await startLiveModel(behaviour), { ask: named, ...(answer && { answer }) });
 }
 
-test.concurrent('it is told how to be while the phone rings, speaks at the answer, and both hear each other', async () => {
+test('it is told how to be while the phone rings, speaks at the answer, and both hear each other', async () => {
   await using call = await openCall({ ask: { firstMessage: 'Hello, Ada.', voice: 'marin' } });
   const { session, peer } = call;
   expect(call.connected).toEqual({ connected: true });
@@ -38,44 +39,47 @@ test.concurrent('it is told how to be while the phone rings, speaks at the answe
     },
   ]);
   await call.media.answer();
-  await until(() => msOf(700, peer.sound()) >= 960);
+  await until(() => msOf(700, peer.sound()) >= 500);
   expect(session.of('session.commentary.append')).toMatchObject([
     { content: expect.stringContaining('<words>Hello, Ada.</words>') },
   ]);
-  await peer.speak(tone(400, 8000));
-  await until(() => msOf(400, session.heard()) >= 940);
+  await peer.speak(tone(400, 4000));
+  await until(() => msOf(400, session.heard()) >= 200);
   await call.media.digit('5');
   await until(() => session.of('session.instructions.append').length === 1);
 });
 
-test.concurrent('a callee that speaks is not talked over, though the model goes on, and the transcript is cut', async () => {
+test('a callee that speaks is not talked over, though the model goes on, and the transcript is cut', async () => {
   const words = 'one two three four five six seven eight nine ten';
+  let said = Promise.resolve();
   await using call = await openCall({
-    behaviour: { asked: (session) => void session.speak({ hertz: 700, ms: 2500, words }) },
+    behaviour: {
+      asked: (session) => {
+        said = session.speak({ hertz: 700, ms: 1600, words });
+      },
+    },
   });
   const { session, peer } = call;
   await call.media.answer();
-  await until(() => msOf(700, peer.sound()) >= 600);
-  const began = performance.now();
-  await peer.speak(tone(400, 12_000));
-  const until700 = peer.heard.findLast(({ ulaw }) => msOf(700, ulaw) > 0)!.at;
-  expect(until700 - began).toBeLessThan(1000);
+  await until(() => msOf(700, peer.sound()) >= 400);
+  const before = msOf(700, peer.sound());
+  await peer.speak(tone(400, 8000));
+  expect(msOf(700, peer.sound()) - before).toBeLessThan(700);
   session.hears('Stop, please.');
-  await until(() => peer.heard.at(-1)!.at - began > 2600);
+  await said;
+  // A second of silence, and it is another turn.
+  await sleep(1200);
   await session.speak({ hertz: 1000, ms: 400, words: 'Of course.' });
-  await until(() => msOf(1000, peer.sound()) >= 360);
+  await until(() => msOf(1000, peer.sound()) >= 200);
   await call.close();
   await until(() => call.transcript() !== undefined);
-  const turns = call.transcript() as { role: string; text: string; interrupted?: boolean }[];
-  expect(turns[0]).toMatchObject({ role: 'agent', text: expect.stringMatching(/^one two/), interrupted: true });
-  expect(turns[0]!.text).not.toContain('nine');
-  expect(turns.slice(1)).toMatchObject([
-    { role: 'person', text: 'Stop, please.' },
-    { role: 'agent', text: 'Of course.' },
-  ]);
+  const [first, ...others] = call.transcript() as { text: string }[];
+  expect(first).toMatchObject({ role: 'agent', text: expect.stringMatching(/^one/), interrupted: true });
+  expect(first!.text).not.toContain('nine');
+  expect(others.map(({ text }) => text)).toEqual(['Stop, please.', 'Of course.']);
 });
 
-test.concurrent('tools are used by the process, and it goes on once all of them are answered', async () => {
+test('tools are used by the process, and it goes on once all of them are answered', async () => {
   await using call = await openCall({
     behaviour: { asked: () => {} },
     answer: ({ name }) => {
@@ -92,7 +96,7 @@ test.concurrent('tools are used by the process, and it goes on once all of them 
   expect((await call.close()).voice).toMatchObject({ inputTokens: 100, outputTokens: 50, toolCalls: 3 });
 });
 
-test.concurrent('it hangs up by its tool once it has fallen silent', async () => {
+test('it hangs up by its tool once it has fallen silent', async () => {
   await using call = await openCall({
     behaviour: {
       asked: (session) => {
@@ -104,10 +108,10 @@ test.concurrent('it hangs up by its tool once it has fallen silent', async () =>
   await call.media.answer();
   await call.peer.speak(Buffer.alloc(8 * 3000, 0xff));
   await until(() => expect(call.ended()).toEqual([{ reason: 'hung_up' }]));
-  expect(msOf(1000, call.peer.sound())).toBeGreaterThanOrEqual(760);
+  expect(msOf(1000, call.peer.sound())).toBeGreaterThanOrEqual(400);
 });
 
-test.concurrent('after the end it is asked for what is missing, and the session is closed', async () => {
+test('after the end it is asked for what is missing, and the session is closed', async () => {
   await using call = await openCall({
     ask: { asksFor: 'record_result' },
     behaviour: { worked: (session) => session.work({ record_result: { summary: 'Fine.' } }) },
@@ -128,7 +132,7 @@ test.concurrent('after the end it is asked for what is missing, and the session 
   });
 });
 
-test.concurrent.each([
+test.each([
   [{ code: 'model_not_found', type: 'invalid_request_error', message: `No such model for ${KEY}.` }, 'rejected'],
   [{ code: 'credit_balance_exhausted', type: 'billing', message: 'You have no credit.' }, 'limit_reached'],
 ])('a session that is refused says why: %j', async (fault, reason) => {
@@ -137,13 +141,13 @@ test.concurrent.each([
   expect(call.connected).toEqual({ connected: false, reason, text });
 });
 
-test.concurrent('a session that is over by its time is opened again, and one that breaks once more with what was said', async () => {
+test('a session that is over by its time is opened again, and one that breaks once more with what was said', async () => {
   await using call = await openCall({
     behaviour: { asked: (session) => void session.speak({ hertz: 700, ms: 200, words: 'Hello, Ada.' }) },
   });
   const { model, peer } = call;
   await call.media.answer();
-  await until(() => msOf(700, peer.sound()) >= 160);
+  await until(() => msOf(700, peer.sound()) >= 60);
   const resource = { id: 'sess_1', expires_at: 1, model: 'gpt-live-1', status: 'active' };
   call.session.say('session.closed', { reason: 'expired', session: resource, usage: { seconds: 3600 } });
   call.session.socket.close(1000);
@@ -155,7 +159,7 @@ test.concurrent('a session that is over by its time is opened again, and one tha
   await until(() => model.sessions.length === 3 && call.session.told.length > 0);
 });
 
-test.concurrent('garbage is counted and ignored; a thousand tools a second are refused, and end its part', async () => {
+test('garbage is counted and ignored; a thousand tools a second are refused, and end its part', async () => {
   await using call = await openCall({ behaviour: { asked: () => {} } });
   await call.media.answer();
   const { session } = call;

@@ -16,14 +16,15 @@ test.concurrent.each(Object.keys(dialects) as ProtocolName[])(
     await using call = await openRealtimeCall(plane, await startUnknownModel(protocol), { ask });
     expect(call.connected).toEqual({ connected: true });
     await call.media.answer();
-    await until(() => msOf(700, call.peer.sound()) >= 460);
+    await until(() => msOf(700, call.peer.sound()) >= 300);
+    // Nobody interrupts anybody.
+    await sleep(1500);
     await call.peer.speak(tone(400, 3200));
-    await until(() => msOf(400, heardBy(protocol, call.session)) >= 340);
-    // Else it would be interrupted.
+    await until(() => msOf(400, heardBy(protocol, call.session)) >= 200);
     await sleep(500);
     call.model.goOn();
     await until(() => expect(call.ended()).toEqual([{ reason: 'hung_up' }]));
-    expect(msOf(1000, call.peer.sound())).toBeGreaterThanOrEqual(560);
+    expect(msOf(1000, call.peer.sound())).toBeGreaterThanOrEqual(400);
     expect(call.asked.filter(({ name }) => name === 'note')).toHaveLength(1);
     const { voice } = await call.close();
     expect(voice).toMatchObject({ messagesIgnored: 0, toolCalls: 2 });
