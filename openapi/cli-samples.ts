@@ -37,6 +37,10 @@ getAgent agents show <agentId>
 updateAgent agents update <agentId>
 deleteAgent agents delete <agentId>
 testAgent agents test <agentId>
+listSounds sounds list
+createSound sounds upload <file>
+getSound sounds show <soundId>
+deleteSound sounds delete <soundId>
 listContactLists lists list
 createContactList lists upload <fileName> [--name] [--country=defaultCountry] --yes
 getContactList lists show <id>

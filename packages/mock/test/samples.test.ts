@@ -108,7 +108,7 @@ test('by the command line, of which each command that asks the server once has a
       },
     });
     const code = await runCli(
-      words.map((word) => (/\.(pdf|csv)$/.test(word) ? path.join(folder, word) : word)),
+      words.map((word) => (/\.(pdf|csv|wav)$/.test(word) ? path.join(folder, word) : word)),
       { stdin: Readable.from([stdin]), stdout: screen, stderr: screen, env, signal: AbortSignal.timeout(120_000) },
     );
     // With 1 it says that the agent of the example can't be reached.
@@ -120,6 +120,15 @@ test('by the command line, of which each command that asks the server once has a
   const commands = createProgram({ env: {} } as never).commands.flatMap((group) =>
     group.commands.length > 0 ? group.commands.map((each) => `${group.name()} ${each.name()}`) : group.name(),
   );
-  const several = ['login', 'logout', 'why', 'campaigns why', 'calls follow', 'webhooks listen', 'dnc upload'];
+  const several = [
+    'login',
+    'logout',
+    'why',
+    'campaigns why',
+    'calls follow',
+    'webhooks listen',
+    'dnc upload',
+    'agents talk',
+  ];
   expect(commands.filter((each) => !shown.has(each)).toSorted()).toEqual(several.toSorted());
 });
