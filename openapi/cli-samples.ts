@@ -38,7 +38,7 @@ updateAgent agents update <agentId>
 deleteAgent agents delete <agentId>
 testAgent agents test <agentId>
 listSounds sounds list
-createSound sounds upload <file>
+createSound sounds upload greeting.wav
 getSound sounds show <soundId>
 deleteSound sounds delete <soundId>
 listContactLists lists list
