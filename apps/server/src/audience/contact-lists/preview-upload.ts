@@ -61,6 +61,10 @@ async function previewFile(
   return turn;
 }
 
+const isTooMuch = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === 'TimeoutError' || (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY');
+
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 async function previewWorkbook(
@@ -83,6 +87,10 @@ async function previewWorkbook(
   };
   try {
     await answer(worker, answers, AbortSignal.timeout(LONGEST_MS));
+  } catch (error) {
+    if (!isTooMuch(error)) throw error;
+    const message = 'The workbook takes too long, or too much memory, to be read. Split it, or save it as CSV.';
+    return { columns: [], rows: [], failure: { code: 'file_too_large', message } };
   } finally {
     await content.return?.();
   }

@@ -123,6 +123,34 @@ describe('readWorkbook', () => {
     await expect(rowsOf(bomb)).rejects.toMatchObject({ code: 'file_too_large' });
   });
 
+  it.each([
+    ['an attribute', '<worksheet><sheetData><row r="', '"/>'],
+    ['a comment', '<worksheet><!--', '-->'],
+    ['a name', '<worksheet><a', '/>'],
+    ['an instruction', '<worksheet><?', '?>'],
+  ])('keeps no %s that has no end', async (_, before, behind) => {
+    const sheet = `${before}${'9'.repeat(8_000_000)}${behind}</worksheet>`;
+    await expect(rowsOf(await small(sheet))).rejects.toMatchObject({
+      message: expect.stringContaining('a tag in it has no end'),
+    });
+  });
+
+  it('cuts a text that is far too long, and says so of its row', async () => {
+    const text = `<t>${'x'.repeat(8_000_000)}</t>`;
+    const cells = `<row><c t="s"><v>0</v></c></row><row><c t="inlineStr"><is>${text}</is></c></row><row><c t="str"><v>b</v></c></row>`;
+    const more = { 'xl/sharedStrings.xml': `<sst><si>${text}</si></sst>` };
+    const rels = RELS.replace('</', '<Relationship Id="r2" Type="x/sharedStrings" Target="sharedStrings.xml"/></');
+    const book = await zipped({
+      ...{ 'xl/workbook.xml': WORKBOOK, 'xl/_rels/workbook.xml.rels': rels, ...more },
+      'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${cells}</sheetData></worksheet>`,
+    });
+    expect(await rowsOf(book)).toMatchObject([
+      { row: 1, fault: 'row_too_long' },
+      { row: 2, fault: 'row_too_long' },
+      { row: 3, fields: ['b'] },
+    ]);
+  });
+
   it('says of a workbook that was cut or changed that it is broken, or reads it', async () => {
     const book = written({
       People: aoa([['phone', 'name'], ...Array.from({ length: 50 }, (_, at) => [at, `N${at}`])]),

@@ -17,6 +17,9 @@ export interface WorkbookOptions {
 const MOST_COLUMNS = 1024;
 const SHOWN_CHARACTERS = 200;
 const MOST_SHEETS_SHOWN = 10;
+const MOST_SHEETS = 1000;
+/** Far more than a row may have: a longer text is cut, and its row is too long. */
+const MOST_TEXT = 1024 * 1024;
 
 interface Workbook {
   sheets: { name: string; part: string }[];
@@ -33,7 +36,7 @@ async function relationsOf(parts: Parts, part: string): Promise<{ kind: string; 
   if (!parts.has(rels)) return found;
   await readWholeXml(parts.readSmall(rels), {
     open: (name, { Id: id = '', Target = '', Type = '' }) => {
-      if (name !== 'Relationship') return;
+      if (name !== 'Relationship' || found.length === MOST_SHEETS) return;
       found.push({ kind: posix.basename(Type), id, part: posix.resolve('/', dir, Target).slice(1) });
     },
   });
@@ -48,7 +51,7 @@ async function readWorkbookPart(parts: Parts): Promise<Workbook> {
   await readWholeXml(parts.readSmall(root), {
     open: (name, attributes) => {
       if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '');
-      if (name !== 'sheet') return;
+      if (name !== 'sheet' || all.length === MOST_SHEETS) return;
       const [, id = ''] = Object.entries(attributes).find(([key]) => /^(?:\w+:)?id$/.test(key)) ?? [];
       all.push({ name: attributes['name'] ?? '', id, isHidden: /hidden/i.test(attributes['state'] ?? '') });
     },
@@ -109,7 +112,7 @@ async function readStrings(parts: Parts, { strings: part }: Workbook): Promise<S
       else if (name === 't') isText = !isPhonetic;
     },
     text: (piece) => {
-      if (isText) text += piece;
+      if (isText && text.length < MOST_TEXT) text += piece;
     },
     close: (name) => {
       if (name === 't') isText = false;

@@ -1,5 +1,9 @@
 import { StringDecoder } from 'node:string_decoder';
 import { Parser } from 'htmlparser2';
+import { FileFault } from '../file-fault.ts';
+
+/** The longest that one tag or comment may be, in bytes: the parser keeps it whole. */
+const MOST_OF_ONE = 1024 * 1024;
 
 /** What is done with the parts of an XML text, as they come; names are without their prefixes. */
 export interface XmlHandler {
@@ -10,19 +14,35 @@ export interface XmlHandler {
 
 const local = (name: string) => name.slice(name.indexOf(':') + 1);
 
-/** Reads an XML text in UTF-8, piece by piece, in memory that doesn't grow with it. @returns after each piece */
+/**
+ * Reads an XML text in UTF-8, piece by piece, in memory that doesn't grow with it.
+ * @returns after each piece
+ * @throws FileFault for a tag that is too long to be kept
+ */
 export async function* readXml(source: AsyncIterable<Buffer>, handler: XmlHandler): AsyncGenerator<void> {
+  let untold = 0;
   const parser = new Parser(
     {
-      onopentag: (name, attributes) => handler.open?.(local(name), attributes),
-      ontext: (text) => handler.text?.(text),
-      onclosetag: (name) => handler.close?.(local(name)),
+      onopentag: (name, attributes) => {
+        untold = 0;
+        handler.open?.(local(name), attributes);
+      },
+      ontext: (text) => {
+        untold = 0;
+        handler.text?.(text);
+      },
+      onclosetag: (name) => {
+        untold = 0;
+        handler.close?.(local(name));
+      },
     },
     { xmlMode: true, decodeEntities: true },
   );
   const decoder = new StringDecoder('utf8');
   for await (const piece of source) {
+    untold += piece.length;
     parser.write(decoder.write(piece));
+    if (untold > MOST_OF_ONE) throw new FileFault('unreadable_file', 'The workbook is broken: a tag in it has no end.');
     yield;
   }
   parser.end(decoder.end());
