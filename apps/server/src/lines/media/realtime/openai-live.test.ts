@@ -49,7 +49,13 @@ test('what is interrupted is not heard until the callee has stopped, for some se
   expect(itemOf(reads(sound(loud)))).toBe('turn 1');
   expect(speaks()).toEqual([{ type: 'speech_started', item: 'person 2', cuts: 'turn 1' }]);
   expect(itemOf(reads(sound(loud)))).toBe('turn 1');
-  for (let frame = 0; frame < 15; frame += 1) model.hear(Buffer.alloc(160, 0xff));
+  const pauses = () => {
+    for (let frame = 0; frame < 15; frame += 1) model.hear(Buffer.alloc(160, 0xff));
+  };
+  pauses();
+  expect(speaks()).toMatchObject([{ cuts: 'turn 1' }]);
+  expect(itemOf(reads(sound(loud)))).toBe('turn 1');
+  pauses();
   expect(itemOf(reads(sound(loud)))).toBe('turn 2');
   vi.advanceTimersByTime(100);
   for (let frame = 0; frame < 200; frame += 1) model.hear(Buffer.alloc(160, 0xff));

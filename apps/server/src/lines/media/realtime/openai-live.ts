@@ -135,6 +135,7 @@ class OpenaiLive implements SpeechModel {
     const item = this.#person.begins();
     if (this.#isResting()) return { type: 'speech_started', item };
     this.#heldUntil = performance.now() + HELD_MS;
+    this.#isCut = false;
     return { type: 'speech_started', item, cuts: `turn ${this.#turn}` };
   }
 
