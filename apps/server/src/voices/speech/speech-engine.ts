@@ -99,13 +99,15 @@ export const espeak: SpeechEngine = {
     });
     const failed = once(child, 'error').then(([error]) => Promise.reject(error));
     failed.catch(() => {});
+    const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
+    exited.catch(() => {});
     child.stdin.on('error', () => {});
     child.stdin.end(text);
     const spoken = async () => {
       const ulaw = await ulawOf(child.stdout);
-      const code = child.exitCode ?? ((await once(child, 'exit')) as [number | null])[0];
+      const [code, killedBy] = await exited;
       if (code === 0) return ulaw;
-      throw new Error(`it ended with ${code}.`);
+      throw new Error(`it ended with ${code ?? killedBy}.`);
     };
     try {
       return await Promise.race([spoken(), failed as Promise<never>]);

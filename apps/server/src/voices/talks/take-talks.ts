@@ -81,13 +81,9 @@ export class Talks {
       return refuse(socket, '404 Not Found', 'This talk is over, or was never there: ask for another one.');
     if (this.#isClosed || !this.#rooms.take(talk.workspaceId))
       return refuse(socket, '503 Service Unavailable', 'As many talks are up as there may be.');
-    const leave = () => this.#rooms.giveBack(talk.workspaceId);
+    socket.once('close', () => this.#rooms.giveBack(talk.workspaceId));
     const refused = await this.#refusal(talk);
-    if (refused) {
-      leave();
-      return refuse(socket, ...refused);
-    }
-    socket.once('close', leave);
+    if (refused) return refuse(socket, ...refused);
     this.#server.handleUpgrade(request, socket, head, (opened) => {
       this.#begin(talk, opened).catch((error) => {
         this.#deps.log.error({ err: error }, 'a talk could not begin');
