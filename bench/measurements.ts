@@ -200,6 +200,24 @@ export const measurements: Record<string, Measurement> = {
     ],
     isOnDemand: true,
   },
+  neighbours: {
+    measure: async (effort) => (await import('./neighbours/neighbours.ts')).benchNeighbours(effort),
+    measures: ['apps/server/src', 'packages/sip', 'packages/media'],
+    finds: [
+      'bodies of unknown keys',
+      'bodies of a million values',
+      'requests without a pause',
+      'streams at once',
+      'INVITEs to nobody',
+      'silent connections',
+    ].flatMap((abuse) => [
+      `beside ${abuse}, p99 of another workspace’s requests, beside the same with nobody there`,
+      `beside ${abuse}, p99 of another workspace’s requests, beside the same at another server`,
+      `beside ${abuse}, sound that it hears`,
+      `beside ${abuse}, its calls that are refused`,
+    ]),
+    isOnDemand: true,
+  },
   servers: {
     measure: async () => (await import('./scale/servers.ts')).benchServers(),
     measures: server('dialing/campaigns', 'dialing/calls', 'foundation/database'),
