@@ -79,6 +79,7 @@ describe('start', () => {
         skipped: 0,
         attempts: 0,
         outcomes: {},
+        talkSeconds: 0,
         conversions: 0,
         callsPerSecond: 0,
         startedAt: expect.any(String),
