@@ -42,7 +42,19 @@ const small = (sheet: string, more: Record<string, string> = {}) =>
 /** Cells as one text, without blank ones at the end. */
 const joined = (fields: readonly string[]) => fields.join('\t').trimEnd();
 
+const inline = (text: string) => `<c t="inlineStr"><is><t>${text}</t></is></c>`;
+
 describe('readWorkbook', () => {
+  it('leaves out what the database takes in no text, and takes no number of a row that no sheet has', async () => {
+    const texts = ['a_x0000_b', 'a_xD800_b', 'a\0b', '_xD83D__xDE00_'].map(inline).join('');
+    const rows = `<row r="1e300">${texts}</row><row r="7">${inline('c')}</row><row r="99999999999">${inline('d')}</row>`;
+    expect(await rowsOf(await small(`<worksheet><sheetData>${rows}</sheetData></worksheet>`))).toEqual([
+      { row: 1, fields: ['ab', 'a\uFFFDb', 'ab', '😀'] },
+      { row: 7, fields: ['c'] },
+      { row: 8, fields: ['d'] },
+    ]);
+  });
+
   it('reads texts, numbers, dates and truths as they are shown', async () => {
     const sheet = aoa([
       ['name', 'phone', 'since', 'share', 'ok', 'code', 'when'],

@@ -15,6 +15,8 @@ export interface WorkbookOptions {
 
 /** Cells to the right of these are one: they stand below no title. */
 const MOST_COLUMNS = 1024;
+/** No sheet has more: a row that bears a larger number is the next one. */
+const MOST_ROWS = 1_048_576;
 const SHOWN_CHARACTERS = 200;
 const MOST_SHEETS_SHOWN = 10;
 const MOST_SHEETS = 1000;
@@ -123,10 +125,13 @@ async function readStrings(parts: Parts, { strings: part }: Workbook): Promise<S
   return strings;
 }
 
-/** Control characters stand as `_x000D_` in texts. */
+/** Control characters stand as `_x000D_` in texts, and so may what no text of ours can hold. */
 const unescaped = (text: string): string =>
   text.includes('_x')
-    ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+    ? text
+        .replace(/_x([0-9A-Fa-f]{4})_/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+        .replaceAll('\0', '')
+        .toWellFormed()
     : text;
 
 /** The column of a cell's reference, such as 1 of `B7`, from 0. */
@@ -182,7 +187,7 @@ class SheetReader {
       this.#value = '';
     } else if (name === 'row') {
       const number = Number(attributes['r']);
-      this.#row = number > this.#row ? number : this.#row + 1;
+      this.#row = number > this.#row && number <= MOST_ROWS ? number : this.#row + 1;
       this.#fields = [];
       this.#length = 0;
       this.#column = -1;

@@ -15,7 +15,7 @@ export interface XmlHandler {
 const local = (name: string) => name.slice(name.indexOf(':') + 1);
 
 /**
- * Reads an XML text in UTF-8, piece by piece, in memory that doesn't grow with it.
+ * Reads an XML text in UTF-8, piece by piece, in memory that doesn't grow with it. Zeros, which XML can't hold, are left out.
  * @returns after each piece
  * @throws FileFault for a tag that is too long to be kept
  */
@@ -41,7 +41,7 @@ export async function* readXml(source: AsyncIterable<Buffer>, handler: XmlHandle
   const decoder = new StringDecoder('utf8');
   for await (const piece of source) {
     untold += piece.length;
-    parser.write(decoder.write(piece));
+    parser.write(decoder.write(piece).replaceAll('\0', ''));
     if (untold > MOST_OF_ONE) throw new FileFault('unreadable_file', 'The workbook is broken: a tag in it has no end.');
     yield;
   }
