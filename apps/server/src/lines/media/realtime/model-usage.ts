@@ -8,10 +8,14 @@ const names = [
   'cachedInputTokens',
 ] as const satisfies readonly (keyof ModelUsage)[];
 
+/** Of each kind, in one call: no model uses as much, and the calls of years still have a sum that the database holds. */
+const MOST_TOKENS = 1_000_000_000;
+
 /** What was used together; of parts that were never told there is nothing. */
 export function addUsage(sum: ModelUsage | undefined, more: ModelUsage): ModelUsage {
   const all: ModelUsage = { inputTokens: 0, outputTokens: 0, ...sum };
-  for (const name of names) if (more[name] !== undefined) all[name] = (all[name] ?? 0) + more[name];
+  for (const name of names)
+    if (more[name] !== undefined) all[name] = Math.min((all[name] ?? 0) + more[name], MOST_TOKENS);
   return all;
 }
 
