@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { components } from '../../foundation/values/generated/contract.ts';
+import { anyFree, limiter } from '../../foundation/values/limiter.ts';
 import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { soundFirst } from '../../foundation/values/sound-first.ts';
 import type { ContactListDeps } from './deps.ts';
@@ -36,36 +37,41 @@ export async function previewUpload(
   if (upload.status === 'pending') {
     throw new ServiceError('invalid_state', 'The file has not come yet. Send it to the uploadUrl first.');
   }
-  if (!(await objects.stat(upload.storage_key))) {
+  const open = async () => {
+    if (await objects.stat(upload.storage_key)) return objects.get(upload.storage_key);
     throw new ServiceError('invalid_state', 'The file is gone. Upload it again.');
-  }
+  };
   const options = {
     ...readOptionsOf(upload),
     defaultCountry: list.default_country ?? undefined,
     limits,
   };
-  const preview = await previewFile(await objects.get(upload.storage_key), options);
+  const preview = await previewFile(workspaceId, open, options);
   const words = { count: upload.do_not_call_rows, rows: upload.do_not_call_row_numbers };
   return { ...preview, ...(isChecked(upload) && { doNotCall: words }) };
 }
 
-/** A workbook is unpacked in a thread of its own, one after another; a text is read here, which takes little. */
+/**
+ * A workbook is unpacked in a thread of its own, one after another, of each workspace in turn: one takes minutes if it unpacks
+ * to as much as it may. It is opened again then, so that what waits holds nothing. A text is read here, which takes little.
+ */
 async function previewFile(
-  source: AsyncIterable<Uint8Array>,
+  workspaceId: string,
+  open: () => Promise<AsyncIterable<Uint8Array>>,
   options: ReadOptions,
 ): Promise<Schemas['ContactListUploadPreview']> {
-  const { beginning, whole } = await begin(source);
+  const { beginning, whole } = await begin(await open());
   if (!isZip(beginning)) return shapePreview(await previewContacts(whole, options));
-  const turn = lastTurn.then(() => previewWorkbook(whole, options));
-  lastTurn = turn.catch(() => undefined);
-  return turn;
+  for await (const _ of whole) break;
+  // It drops nothing, so each comes to something.
+  return (await inTurn(workspaceId, async () => previewWorkbook(await open(), options)))!;
 }
+
+const inTurn = limiter(1, anyFree);
 
 const isTooMuch = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === 'TimeoutError' || (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY');
-
-let lastTurn: Promise<unknown> = Promise.resolve();
 
 async function previewWorkbook(
   source: AsyncIterable<Uint8Array>,
