@@ -282,6 +282,8 @@ export class RealtimeVoice implements Voice {
 
   /** Goes on over another connection, once neither speech nor tools are under way: what a vendor resumes would lack them. */
   async #move(): Promise<void> {
+    // A message may tell more than what brings this about: all of it is of this session.
+    await Promise.resolve();
     const session = this.#session;
     if (!this.#mustMove || !session || !this.#isResting || this.#tools.areAtWork) return;
     if (this.#end || this.#leaving !== undefined) return;

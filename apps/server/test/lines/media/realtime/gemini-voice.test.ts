@@ -217,6 +217,26 @@ test('a connection that the vendor gives up is changed for another one once it r
   await until(() => call.model.sessions.length === 3 && call.session.texts().length === 1);
 });
 
+test('what a message tells beside the end of a turn is of its connection, though that is then given up', async () => {
+  await using call = await openCall({
+    behaviour: {
+      asked: (session) => session.say({ serverContent: { outputTranscription: { text: 'One moment.' } } }),
+      answered: (session) => session.say({ serverContent: { turnComplete: true } }),
+    },
+  });
+  const first = call.session;
+  await call.media.answer();
+  await until(() => first.texts().length === 1);
+  first.say({ goAway: { timeLeft: '10s' } });
+  first.say({
+    serverContent: { turnComplete: true, turnCompleteReason: 'BLOCKLIST' },
+    toolCall: { functionCalls: [{ id: 'c', name: 'note', args: {} }] },
+  });
+  await until(() => expect(first.outputs()).toEqual([['note', 'done']]));
+  await until(() => call.model.sessions.length === 2);
+  expect(call.ended()).toEqual([]);
+});
+
 test('one that can not be resumed goes on with what was said', async () => {
   await using call = await openCall({
     behaviour: {
