@@ -134,6 +134,7 @@ test('what means nothing is undefined or nothing, and fields of another type are
   ])
     expect(model.read(Buffer.from(text))).toBeUndefined();
   expect(reads({ toolCall: { functionCalls: [{ name: 'a', args: 'x'.repeat(10_000_000) }] } })).toBeUndefined();
+  expect(reads({ toolCall: { functionCalls: Array(65).fill({}) } })).toBeUndefined();
   expect(reads({ fromTomorrow: {} })).toEqual([]);
   expect(reads({ serverContent: { modelTurn: 7, inputTranscription: { text: 7 }, interrupted: 'yes' } })).toEqual([]);
   expect(

@@ -11,6 +11,8 @@ const RATES = [8000, HEARS, SPEAKS, 48_000];
 const SOUND = /"inlineData"\s*:\s*\{\s*(?:"mimeType"\s*:\s*"[^"]*"\s*,\s*)?"data"\s*:\s*"/;
 /** Of a message, in characters: ten seconds. To resample more would hold up all calls of the thread. */
 const MOST_SOUND = 640_000;
+/** Of calls of tools in a message: each takes time of the thread. */
+const MOST_CALLS = 64;
 /** What names a state to go on from, in characters. */
 const MOST_HANDLE = 8192;
 const YOUR_TURN = 'It is your turn to speak.';
@@ -71,6 +73,8 @@ class GeminiLive implements SpeechModel {
     const read = readWords(message, SOUND);
     if (!read || (read.sound?.length ?? 0) > MOST_SOUND) return undefined;
     const { fields, sound } = read;
+    const calls = listOf(objectOf(fields['toolCall'])['functionCalls']);
+    if (calls.length > MOST_CALLS) return undefined;
     const { newHandle, resumable } = objectOf(fields['sessionResumptionUpdate']);
     const handle = textOf(newHandle);
     if (fields['sessionResumptionUpdate'])
@@ -78,7 +82,7 @@ class GeminiLive implements SpeechModel {
     return [
       ...(fields['setupComplete'] ? [{ type: 'ready' } as const] : []),
       ...this.#content(objectOf(fields['serverContent']), sound),
-      ...listOf(objectOf(fields['toolCall'])['functionCalls']).map((call) => this.#called(objectOf(call))),
+      ...calls.map((call) => this.#called(objectOf(call))),
       ...listOf(objectOf(fields['toolCallCancellation'])['ids']).map((id) => this.#withdrawn(textOf(id))),
       ...(objectOf(fields['voiceActivity'])['voiceActivityType'] === 'ACTIVITY_START' ? [this.#hears()] : []),
       ...(fields['usageMetadata'] ? [usedOf(objectOf(fields['usageMetadata']))] : []),
