@@ -45,6 +45,8 @@ const OTHER_SYSTEM = -3;
 /** A reading is taken if it is more likely than any other by so much. */
 const MARGIN = 7;
 const MOST_WORDS = 400;
+/** Of a longer word the beginning tells enough, in letters. */
+const LONGEST_WORD = 64;
 const MOST_READINGS = 3;
 const SHOWN_LETTERS = 40;
 
@@ -129,7 +131,8 @@ function readAs(encoding: CodePage, sample: Uint8Array, { firstLine, country }: 
   const languages = languagesOf(encoding);
   const words = new Map<string, number>();
   const inLanguage = languages.map(() => 0);
-  for (const [word] of text.matchAll(WORD)) {
+  for (const [found] of text.matchAll(WORD)) {
+    const word = found.slice(0, LONGEST_WORD);
     if (!/\P{ASCII}/u.test(word) || words.has(word)) continue;
     const ofLanguages = likelihoods(word, languages);
     const best = Math.max(...ofLanguages);
