@@ -147,6 +147,11 @@ describe('readWorkbook', () => {
     });
   });
 
+  it('keeps no tags that are nested without end', async () => {
+    const sheet = `<worksheet>${'<a>'.repeat(1_000_000)}`;
+    await expect(rowsOf(await small(sheet))).rejects.toMatchObject({ message: expect.stringContaining('too deep') });
+  });
+
   it('cuts a text that is far too long, and says so of its row', async () => {
     const text = `<t>${'x'.repeat(8_000_000)}</t>`;
     const cells = `<row><c t="s"><v>0</v></c></row><row><c t="inlineStr"><is>${text}</is></c></row><row><c t="str"><v>b</v></c></row>`;

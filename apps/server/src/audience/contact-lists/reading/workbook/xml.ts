@@ -4,6 +4,8 @@ import { FileFault } from '../file-fault.ts';
 
 /** The longest that one tag or comment may be, in bytes: the parser keeps it whole. */
 const MOST_OF_ONE = 1024 * 1024;
+/** Of tags within tags; of each it looks at those that are open. */
+const MOST_DEPTH = 256;
 
 /** What is done with the parts of an XML text, as they come; names are without their prefixes. */
 export interface XmlHandler {
@@ -20,11 +22,12 @@ const local = (name: string) => name.slice(name.indexOf(':') + 1);
  * @throws FileFault for a tag that is too long to be kept
  */
 export async function* readXml(source: AsyncIterable<Buffer>, handler: XmlHandler): AsyncGenerator<void> {
-  let untold = 0;
+  let [untold, depth] = [0, 0];
   const parser = new Parser(
     {
       onopentag: (name, attributes) => {
         untold = 0;
+        depth += 1;
         handler.open?.(local(name), attributes);
       },
       ontext: (text) => {
@@ -33,6 +36,7 @@ export async function* readXml(source: AsyncIterable<Buffer>, handler: XmlHandle
       },
       onclosetag: (name) => {
         untold = 0;
+        depth -= 1;
         handler.close?.(local(name));
       },
     },
@@ -43,6 +47,7 @@ export async function* readXml(source: AsyncIterable<Buffer>, handler: XmlHandle
     untold += piece.length;
     parser.write(decoder.write(piece).replaceAll('\0', ''));
     if (untold > MOST_OF_ONE) throw new FileFault('unreadable_file', 'The workbook is broken: a tag in it has no end.');
+    if (depth > MOST_DEPTH) throw new FileFault('unreadable_file', 'The workbook is broken: its tags are nested too deep.');
     yield;
   }
   parser.end(decoder.end());
