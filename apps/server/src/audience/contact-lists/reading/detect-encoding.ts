@@ -45,7 +45,7 @@ const OTHER_SYSTEM = -3;
 /** A reading is taken if it is more likely than any other by so much. */
 const MARGIN = 7;
 const MOST_WORDS = 400;
-/** Of a longer word the beginning tells enough, in letters. */
+/** Of a longer word what stands around its first letter outside ASCII tells enough, in letters. */
 const LONGEST_WORD = 64;
 const MOST_READINGS = 3;
 const SHOWN_LETTERS = 40;
@@ -132,8 +132,10 @@ function readAs(encoding: CodePage, sample: Uint8Array, { firstLine, country }: 
   const words = new Map<string, number>();
   const inLanguage = languages.map(() => 0);
   for (const [found] of text.matchAll(WORD)) {
-    const word = found.slice(0, LONGEST_WORD);
-    if (!/\P{ASCII}/u.test(word) || words.has(word)) continue;
+    const first = found.search(/\P{ASCII}/u);
+    const from = Math.max(0, first - LONGEST_WORD / 2);
+    const word = found.slice(from, from + LONGEST_WORD);
+    if (first === -1 || words.has(word)) continue;
     const ofLanguages = likelihoods(word, languages);
     const best = Math.max(...ofLanguages);
     words.set(word, best - Math.log(languages.length));

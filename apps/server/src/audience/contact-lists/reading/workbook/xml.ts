@@ -47,7 +47,8 @@ export async function* readXml(source: AsyncIterable<Buffer>, handler: XmlHandle
     untold += piece.length;
     parser.write(decoder.write(piece).replaceAll('\0', ''));
     if (untold > MOST_OF_ONE) throw new FileFault('unreadable_file', 'The workbook is broken: a tag in it has no end.');
-    if (depth > MOST_DEPTH) throw new FileFault('unreadable_file', 'The workbook is broken: its tags are nested too deep.');
+    if (depth > MOST_DEPTH)
+      throw new FileFault('unreadable_file', 'The workbook is broken: its tags are nested too deep.');
     yield;
   }
   parser.end(decoder.end());
