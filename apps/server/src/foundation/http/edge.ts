@@ -113,7 +113,7 @@ export function createEdge(options: EdgeOptions): Edge {
     exchange.keyId = principal.keyId;
     exchange.workspaceId = principal.workspaceId;
     const waitMs = rateLimit(principal, headers);
-    if (waitMs > 0) await sleep(waitMs);
+    if (waitMs > 0) await waitForTurn(exchange, waitMs);
     requirePermission(principal, route.operation, match.params);
 
     room.refuseMore(exchange);
@@ -161,6 +161,12 @@ export function createEdge(options: EdgeOptions): Edge {
       if (!exchange.stream) finish(exchange);
     }
   };
+}
+
+/** The key may be revoked meanwhile, and the client may go, who would send its request again. */
+async function waitForTurn({ request, recognize }: Exchange, ms: number): Promise<void> {
+  await sleep(ms);
+  if (request.socket.destroyed || !(await recognize?.())) throw noKey();
 }
 
 /** At once, or when the client has taken the answer: until then it takes memory too. */
