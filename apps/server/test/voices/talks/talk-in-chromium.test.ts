@@ -101,7 +101,7 @@ test.skipIf(!hasChromium)('a browser with a microphone talks to an agent on the 
   await until(() => agent.digits() === '5');
   await page.run(`document.getElementById('hang-up').click()`);
   await until(() => agent.connections.every(({ readyState }) => readyState === 3));
-  expect(await shown('state')).toBe('Over.');
+  await until(async () => (await shown('state')) === 'Over.');
   expect(page.told().errors).toEqual([]);
 });
 
