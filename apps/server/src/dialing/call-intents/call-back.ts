@@ -8,7 +8,7 @@ import type { CallBackTime, ServedCall } from '../../lines/conversation/agent-re
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import { toE164 } from '../calls/call.ts';
-import type { CallBackTerms } from '../calls/call-back-terms.ts';
+import type { CallBackTerms } from '../calls/callee-hours.ts';
 import { type IsSimulated, zonesOfCallee } from '../calls/may-dial.ts';
 import { nextLocalTime } from '../workflows/runs/local-time.ts';
 import { acceptCall } from './accept-call.ts';
@@ -51,7 +51,7 @@ type Before = Pick<
 
 /**
  * Has the person of a call called again by its agent, once a call, from the number that the call was made from or came to,
- * and within the hours of its campaign, also if it follows a call that was asked for in the same way. What is asked for again
+ * and within the hours of its campaign, or those that the call itself was bound to. What is asked for again
  * changes nothing. It waits for open hours as every call does. Throws `call_refused` for a person that is not to be called,
  * `limit_reached` for one that was called back often, and what keeps such a call from being taken on.
  * @returns when it is to be placed
@@ -82,7 +82,9 @@ export async function callBack(deps: CallBackDeps, call: ServedCall, time: CallB
         ...(before.tags !== null && { tags: before.tags }),
         ringTimeoutSeconds: before.ring_timeout_seconds,
         maxCallSeconds: before.max_call_seconds,
-        ...(terms.callingWindows && { callingWindows: terms.callingWindows }),
+        ...(terms.callingWindows && {
+          callingWindows: terms.callingWindows.map((window) => ({ ...window, days: [...window.days] })),
+        }),
         ...(terms.timezone !== undefined && { timezone: terms.timezone }),
         ...(terms.calleeTimeZone && { calleeTimeZone: terms.calleeTimeZone }),
       },
@@ -122,22 +124,14 @@ async function termsOf(tx: WorkspaceTx, before: Before): Promise<CallBackTerms> 
   const { times = 0, ...hours } = before.call_back_terms ?? {};
   if (times >= MOST_IN_A_ROW)
     throw new ServiceError('limit_reached', `The person has been called back ${MOST_IN_A_ROW} times in a row.`);
-  return { ...(times > 0 ? hours : await hoursOf(tx, before)), times: times + 1 };
+  return { ...(before.campaign_id === null ? hours : await hoursOf(tx, before)), times: times + 1 };
 }
 
-/** The hours of the call's campaign, or those that it was asked for with. */
+/** The hours of a call's campaign; none once it is gone. */
 async function hoursOf(
   tx: WorkspaceTx,
   { campaign_id: campaignId, owner_id: ownerId }: Before,
 ): Promise<Omit<CallBackTerms, 'times'>> {
-  if (campaignId === null) {
-    const { rows } = await sql<Pick<Row<'call_intents'>, 'calling_windows' | 'timezone' | 'callee_time_zone'>>`
-      select calling_windows, timezone, callee_time_zone from call_intents
-      where workspace_id = ${tx.workspaceId} and id = ${ownerId}`.execute(tx.db);
-    if (!rows[0]) return {};
-    const { calling_windows, timezone, callee_time_zone: calleeTimeZone } = rows[0];
-    return { timezone, calleeTimeZone, ...(calling_windows && { callingWindows: calling_windows }) };
-  }
   const { rows } = await sql<CampaignHours>`
     select calling_windows, schedule_start, schedule_end, schedule_days, holidays, timezone, callee_time_zone,
       (select l.timezones from campaign_contacts c join campaign_lanes l using (workspace_id, campaign_id, lane)

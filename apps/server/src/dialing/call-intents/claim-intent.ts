@@ -69,7 +69,7 @@ const wishOf = (intent: IntentRow) => ({
   maxCallSeconds: intent.max_call_seconds,
   recording: false,
   asksAgain: true,
-  callBackTerms: intent.call_back_terms,
+  callBacks: intent.call_back_terms?.times ?? 0,
   hours: {
     ...intent.call_back_terms,
     callingWindows: intent.calling_windows ?? undefined,

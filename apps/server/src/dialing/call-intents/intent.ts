@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Row } from '../../foundation/database/schema.ts';
-import type { CallBackTerms } from '../calls/call-back-terms.ts';
-import type { CalleeHours } from '../calls/may-dial.ts';
+import type { CallBackTerms, CalleeHours } from '../calls/callee-hours.ts';
 
 /**
  * A call that somebody has asked for by itself, until it has ended or is given up. It waits while `next_attempt_at` says

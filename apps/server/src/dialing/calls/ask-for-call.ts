@@ -167,9 +167,11 @@ async function queueCall(
   const slackMs = trunk && wish.asksAgain ? PACE_SLACK_MS : SLACK_MS;
   const startAt = trunk ? takeStart(trunk, after(now, LEAD_MS), slackMs) : now;
   const placeBefore = after(startAt, slackMs);
-  const { roomId, metadata, externalId, callBackTerms } = wish;
+  const { roomId, metadata, externalId, callBacks = 0 } = wish;
+  const { callingWindows, timezone, calleeTimeZone, ownTimezone, holidays } = wish.hours;
+  const callBackTerms = { times: callBacks, callingWindows, timezone, calleeTimeZone, ownTimezone, holidays };
   const named = { ...(roomId && { roomId }), ...(externalId && { externalId }) };
-  const own = { ...named, ...(metadata && { metadata }), ...(callBackTerms && { callBackTerms }) };
+  const own = { ...named, ...(metadata && { metadata }), callBackTerms };
   const wanted = { ownerId: owner.id, toNumber, caller, attempt, startAt, placeBefore, variables, ...own };
   const [call] = await queueCalls(tx, { ...shared, now }, [wanted]);
   if (!call) {

@@ -1,7 +1,7 @@
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import type { OwnerKey } from './call.ts';
-import type { CallBackTerms } from './call-back-terms.ts';
-import type { CalleeHours, DialObstacle, IsSimulated } from './may-dial.ts';
+import type { CalleeHours } from './callee-hours.ts';
+import type { DialObstacle, IsSimulated } from './may-dial.ts';
 import type { CallToPlace } from './place-calls.ts';
 
 /** A call that an owner wants to have placed. */
@@ -28,9 +28,9 @@ export interface CallWish {
   recording: boolean;
   /** Whether its owner asks again for one that was taken back for being late. */
   asksAgain: boolean;
-  /** What the call back of this call keeps to, if it is one itself. */
-  callBackTerms?: CallBackTerms | null;
-  /** When the callee may be called. */
+  /** How many calls it follows, each of which was asked for in the one before it; none without it. */
+  callBacks?: number;
+  /** When the callee may be called; a call that is asked for in this one keeps to them too. */
   hours: CalleeHours;
 }
 

@@ -6,6 +6,7 @@ import { findPlan } from '../../lines/phone-numbers/numbering-plan.ts';
 import { type CallLimits, leftOfLimits, type UsedOfLimits } from '../../platform/workspace/limits.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import { fromE164 } from './call.ts';
+import type { CalleeHours } from './callee-hours.ts';
 import {
   ALWAYS,
   type CallingHours,
@@ -13,11 +14,10 @@ import {
   closedReason,
   neverOpenTogether,
   nextCallingWindow,
-  type WeeklyWindow,
 } from './calling-hours.ts';
 import type { Caller } from './queue-calls.ts';
 import { closedHours, isFreeOfDefault, type QuietHoursRow, withoutDefault } from './quiet-hours.ts';
-import { areReadable, type CalleeTimeZone, zonesOfContact } from './zones-of-contact.ts';
+import { areReadable, zonesOfContact } from './zones-of-contact.ts';
 
 /** Whether no telephone rings for numbers of a provider; undefined for one that isn't configured here. */
 export type IsSimulated = (provider: string) => boolean | undefined;
@@ -116,19 +116,6 @@ export type DialObstacle =
 type NeverDialled = Exclude<Refusal, 'operator_limit' | 'country_not_allowed'>;
 const isForGood = (refusal: Refusal): refusal is NeverDialled =>
   refusal !== 'operator_limit' && refusal !== 'country_not_allowed';
-
-/** When a workflow calls one person; without windows, at any hour that the workspace allows. */
-export interface CalleeHours {
-  callingWindows?: readonly WeeklyWindow[] | undefined;
-  /** IANA name; `UTC` without it. */
-  timezone?: string | undefined;
-  /** `strictest` without it. */
-  calleeTimeZone?: CalleeTimeZone | undefined;
-  /** Where the person is, if somebody has said so: IANA name. */
-  ownTimezone?: string | undefined;
-  /** Dates, beside those of the workspace. */
-  holidays?: readonly string[] | undefined;
-}
 
 /** What is known of a workspace when one person is to be called, beside the number that calls. */
 export interface PersonTerms extends Omit<DialTerms, 'do_not_call_revision'>, UsedOfLimits, QuietHoursRow {

@@ -4,7 +4,7 @@ import { together } from '../../foundation/database/together.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
 import { countUses } from '../../lines/number-pools/count-uses.ts';
 import { countCalls } from '../../platform/workspace/limits.ts';
-import type { CallBackTerms } from './call-back-terms.ts';
+import type { CallBackTerms } from './callee-hours.ts';
 import { type CallToPlace, callRequest } from './place-calls.ts';
 
 /** A number to call from. */

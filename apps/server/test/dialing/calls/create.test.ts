@@ -84,8 +84,10 @@ test('a call is placed at once, once, and carries what it was given', async () =
   expect(await intents()).toBe(0);
 });
 
-test('who is asked to be called again by two at once is called again once, and both hear when', async () => {
-  const { roomId } = await create();
+test('who is asked to be called again by two at once is called again once, within the same hours, and both hear when', async () => {
+  const callingWindows = [{ days: [1, 2, 3, 4, 5, 6, 7], start: 0, end: 1440 }];
+  const hours = { callingWindows, timezone: 'Europe/Berlin', calleeTimeZone: 'campaign' as const };
+  const { roomId } = await create(hours);
   await untilOver(roomId);
   const deps = {
     ...{ database: server.database, clock: server.clock, providers: ['simulator'] as const, nudge: () => {} },
@@ -96,6 +98,11 @@ test('who is asked to be called again by two at once is called again once, and b
   const asked = await Promise.all([1, 2, 3].map(() => callBack(deps, call, { inMinutes: 600 })));
   expect(new Set(asked.map((when) => when.getTime())).size).toBe(1);
   expect(await intents()).toBe(before + 1);
+  // The first call has left nothing but its own row: its hours stand there.
+  const { rows } = await server.database.inEngine(({ db }) =>
+    sql<object>`select call_back_terms as terms, calling_windows, timezone from call_intents`.execute(db),
+  );
+  expect(rows).toEqual([{ terms: { ...hours, times: 1 }, calling_windows: callingWindows, timezone: 'Europe/Berlin' }]);
   const { data } = await client.GET('/v1/calls', { params: { query: { status: 'queued' } } });
   await end(data!.items[0]!.roomId);
 });

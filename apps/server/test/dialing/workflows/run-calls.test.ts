@@ -331,3 +331,13 @@ test.concurrent('a call from a number of a pool locks what counts in the order o
     expect((await requested).kind).toBe('queued');
     await stop();
   }));
+
+test.concurrent('a call of a run keeps the hours of its node, for the call that its agent may ask for', () =>
+  withDatabase(async (database) => {
+    const { request, call, stop } = await runCalls(database);
+    const hours = { timezone: 'Europe/Berlin', callingWindows: [{ days: [1, 2, 3, 4, 5, 6, 7], start: 0, end: 1440 }] };
+    const answer = await request({ hours });
+    if (answer.kind !== 'queued') throw new Error(`The call is ${answer.kind}.`);
+    expect((await call(answer.call.roomId)).call_back_terms).toEqual({ times: 0, ...hours });
+    await stop();
+  }));
