@@ -1,21 +1,20 @@
 import { Worker } from 'node:worker_threads';
 import type { components } from '../../foundation/values/generated/contract.ts';
-import { anyFree, limiter } from '../../foundation/values/limiter.ts';
+import { limiter } from '../../foundation/values/limiter.ts';
 import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { soundFirst } from '../../foundation/values/sound-first.ts';
 import type { ContactListDeps } from './deps.ts';
-import { begin, isZip } from './reading/file-rows.ts';
-import { previewContacts } from './reading/preview-contacts.ts';
 import type { ReadOptions } from './reading/read-contacts.ts';
-import { shapePreview } from './shape-preview.ts';
 import { findList } from './store.ts';
 import { isChecked, readOptionsOf } from './upload.ts';
 import { findUpload } from './upload-store.ts';
-import { THREAD_MEMORY } from './validate-upload.ts';
-import { answer } from './validation-channel.ts';
+import { answer, isOutOfMemory, THREAD_MEMORY, TOO_MUCH } from './validation-channel.ts';
 
 const program = new URL(`./preview-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 const LONGEST_MS = 120_000;
+
+/** Threads that read previews, of which one workspace has one. */
+const inTurn = limiter(2);
 
 type Schemas = components['schemas'];
 
@@ -46,34 +45,14 @@ export async function previewUpload(
     defaultCountry: list.default_country ?? undefined,
     limits,
   };
-  const preview = await previewFile(workspaceId, open, options);
+  // It drops nothing, so each comes to something; what waits has nothing open.
+  const preview = (await inTurn(workspaceId, async () => previewFile(await open(), options)))!;
   const words = { count: upload.do_not_call_rows, rows: upload.do_not_call_row_numbers };
   return { ...preview, ...(isChecked(upload) && { doNotCall: words }) };
 }
 
-/**
- * A workbook is unpacked in a thread of its own, one after another, of each workspace in turn: one takes minutes if it unpacks
- * to as much as it may. It is opened again then, so that what waits holds nothing. A text is read here, which takes little.
- */
+/** Reads a file's beginning in a thread of its own: to unpack a workbook may take minutes, and to tell a code page too long for others. */
 async function previewFile(
-  workspaceId: string,
-  open: () => Promise<AsyncIterable<Uint8Array>>,
-  options: ReadOptions,
-): Promise<Schemas['ContactListUploadPreview']> {
-  const { beginning, whole } = await begin(await open());
-  if (!isZip(beginning)) return shapePreview(await previewContacts(whole, options));
-  for await (const _ of whole) break;
-  // It drops nothing, so each comes to something.
-  return (await inTurn(workspaceId, async () => previewWorkbook(await open(), options)))!;
-}
-
-const inTurn = limiter(1, anyFree);
-
-const isTooMuch = (error: unknown): boolean =>
-  error instanceof Error &&
-  (error.name === 'TimeoutError' || (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY');
-
-async function previewWorkbook(
   source: AsyncIterable<Uint8Array>,
   options: ReadOptions,
 ): Promise<Schemas['ContactListUploadPreview']> {
@@ -94,9 +73,9 @@ async function previewWorkbook(
   try {
     await answer(worker, answers, AbortSignal.timeout(LONGEST_MS));
   } catch (error) {
-    if (!isTooMuch(error)) throw error;
-    const message = 'The workbook takes too long, or too much memory, to be read. Split it, or save it as CSV.';
-    return { columns: [], rows: [], failure: { code: 'file_too_large', message } };
+    const isLate = error instanceof Error && error.name === 'TimeoutError';
+    if (!isLate && !isOutOfMemory(error)) throw error;
+    return { columns: [], rows: [], failure: TOO_MUCH };
   } finally {
     await content.return?.();
   }

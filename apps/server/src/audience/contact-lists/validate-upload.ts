@@ -8,12 +8,16 @@ import type { ContactListDeps } from './deps.ts';
 import { type ErrorReportFile, openErrorReport } from './error-report-file.ts';
 import { eraseQueue, type UploadJob } from './queues.ts';
 import { appendColumns, MOST_LIST_COLUMNS } from './store.ts';
-import { readOptionsOf, type UploadRow } from './upload.ts';
+import { type FailureCode, readOptionsOf, type UploadRow } from './upload.ts';
 import { countFromNothing, failUpload, moveUpload, noteProgress } from './upload-store.ts';
-import { answer, type ValidationResult, type ValidationWork } from './validation-channel.ts';
-
-/** A small young generation costs a fifth more CPU and saves 50 MB. */
-export const THREAD_MEMORY = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 8 };
+import {
+  answer,
+  isOutOfMemory,
+  THREAD_MEMORY,
+  TOO_MUCH,
+  type ValidationResult,
+  type ValidationWork,
+} from './validation-channel.ts';
 
 const program = new URL(`./validate-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 
@@ -77,7 +81,8 @@ export async function validateUpload(
     );
   } catch (error) {
     await report.discard();
-    throw error;
+    if (!isOutOfMemory(error)) throw error;
+    await failValidation(deps, { workspaceId, uploadId }, TOO_MUCH);
   } finally {
     await content?.return?.();
   }
@@ -151,12 +156,16 @@ async function end(
 }
 
 /** Ends a validation that failed every time for a reason that isn't the file's. */
-export async function giveUpValidation(deps: ContactListDeps, job: UploadJob): Promise<void> {
-  const { database, clock, jobs } = deps;
-  const { workspaceId, uploadId } = job;
+export const giveUpValidation = (deps: ContactListDeps, job: UploadJob): Promise<void> =>
+  failValidation(deps, job, { code: 'unreadable_file', message: 'The file could not be checked. Upload it again.' });
+
+async function failValidation(
+  { database, clock, jobs }: ContactListDeps,
+  { workspaceId, uploadId }: UploadJob,
+  fault: { code: FailureCode; message: string },
+): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
-    const message = 'The file could not be checked. Upload it again.';
-    const failed = await failUpload(tx, uploadId, { code: 'unreadable_file', message }, clock.now());
+    const failed = await failUpload(tx, uploadId, fault, clock.now());
     if (failed) await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
   });
 }

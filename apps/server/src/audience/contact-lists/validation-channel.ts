@@ -34,6 +34,19 @@ export interface ValidationResult {
   failure?: { code: FailureCode; message: string };
 }
 
+/** Of a thread that reads a file. A small young generation costs a fifth more CPU and saves 50 MB. */
+export const THREAD_MEMORY = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 8 };
+
+/** Whether a thread has ended since its file takes more memory than that: it will the next time, too. */
+export const isOutOfMemory = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
+
+/** What is wrong with such a file. */
+export const TOO_MUCH = {
+  code: 'file_too_large',
+  message: 'The file takes too long, or too much memory, to be read. Split it, or save it as CSV.',
+} as const;
+
 /** What the thread asks of the process, one thing after another, and what it gets. */
 export interface Questions {
   /** It alone validates the upload now: may it begin? */

@@ -103,6 +103,18 @@ test('a validation that fails every time ends as failed', async () => {
   await giveUpValidation(deps, await jobOf(await importFile(server, 'phone\n+14155550101\n')));
 });
 
+test('a file that takes more memory than its thread has is told so, and not read again', async () => {
+  const { ids } = await createList();
+  const job = await jobOf(ids);
+  await deps.database.inWorkspace(job.workspaceId, (tx) => moveUpload(tx, job.uploadId, 'uploaded', {}, new Date()));
+  async function* huge() {
+    yield Buffer.alloc(300_000_000, 'x');
+  }
+  const own = { ...deps, objects: { ...deps.objects, get: async () => huge() } };
+  await validateUpload(own, job, new AbortController().signal);
+  expect(await read(ids)).toMatchObject({ status: 'failed', failure: { code: 'file_too_large' } });
+});
+
 const hasPriorities = process.platform === 'linux' && inject('testServer').embedded;
 
 test.runIf(hasPriorities)(

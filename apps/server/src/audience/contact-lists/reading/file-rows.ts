@@ -14,7 +14,7 @@ export interface RowOptions extends Pick<ReadAs, 'encoding' | 'sheet'> {
 }
 
 /** Whether a file that begins so is a workbook, or another zip file. */
-export const isZip = (beginning: Uint8Array): boolean => ZIP.every((byte, at) => beginning[at] === byte);
+const isZip = (beginning: Uint8Array): boolean => ZIP.every((byte, at) => beginning[at] === byte);
 
 /**
  * Reads the rows of a contact file: of an Excel workbook, or of CSV text.
@@ -37,7 +37,7 @@ export async function* readFileRows(
 }
 
 /** The first bytes of a source, and the source with them. */
-export async function begin(
+async function begin(
   source: AsyncIterable<Uint8Array>,
 ): Promise<{ beginning: Buffer; whole: AsyncIterable<Uint8Array> }> {
   const iterator = source[Symbol.asyncIterator]();
