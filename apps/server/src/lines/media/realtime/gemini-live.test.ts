@@ -83,17 +83,26 @@ test('what is at the end of its sound is said too, and its turn is over', () => 
 test('a tool is answered by its name, unless the model has taken it back', () => {
   const { model, sent, reads } = session();
   const calls = [{ id: 'a', name: 'one', args: { x: 1 } }, { id: 'b', name: 'two' }, { name: 'three' }];
-  expect(reads({ toolCall: { functionCalls: calls } })).toEqual([
+  const events = reads({ toolCall: { functionCalls: calls } })!;
+  expect(events).toEqual([
     { type: 'tool', id: 'a', name: 'one', args: '{"x":1}' },
     { type: 'tool', id: 'b', name: 'two', args: '{}' },
-    { type: 'tool', id: 'call 3', name: 'three', args: '{}' },
+    { type: 'tool', id: expect.any(String), name: 'three', args: '{}' },
   ]);
+  const { id: unnamed } = events[2] as { id: string };
   expect(reads({ toolCallCancellation: { ids: ['b'] } })).toEqual([{ type: 'withdrawn', id: 'b' }]);
-  for (const id of ['a', 'b', 'call 3', 'unknown']) model.answer(id, 'ok');
+  for (const id of ['a', 'b', unnamed, 'unknown']) model.answer(id, 'ok');
   expect(sent).toEqual([
     { toolResponse: { functionResponses: [{ id: 'a', name: 'one', response: { output: 'ok' } }] } },
     { toolResponse: { functionResponses: [{ name: 'three', response: { output: 'ok' } }] } },
   ]);
+});
+
+test('uses of a tool that the vendor does not name are told apart, also in another session', () => {
+  const use = { toolCall: { functionCalls: [{ name: 'one' }, { name: 'one' }] } };
+  const ids = [session(), session()].flatMap(({ reads }) => reads(use)!.map((event) => (event as { id: string }).id));
+  expect(new Set(ids).size).toBe(4);
+  expect(ids).not.toContain('');
 });
 
 test('what it has used, where it can be resumed and that it must move are read', () => {

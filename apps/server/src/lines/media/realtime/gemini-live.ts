@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { PcmToUlaw, UlawToPcm } from '@trunkline/media';
 import { PersonTurns } from './person-turns.ts';
 import { countOf, idOf, objectOf, readWords, textOf } from './read-words.ts';
@@ -43,7 +44,6 @@ class GeminiLive implements SpeechModel {
   #person = new PersonTurns();
   /** Calls of tools that wait for their answers, by the names that we know them by. */
   #open = new Map<string, { id?: string; name: string }>();
-  #calls = 0;
   /** Where another session can go on from. */
   resumption: string | undefined;
 
@@ -153,9 +153,9 @@ class GeminiLive implements SpeechModel {
   }
 
   #called({ id, name, args }: Record<string, unknown>): ModelEvent {
-    this.#calls += 1;
     const known = idOf(id);
-    const call = known === '' ? `call ${this.#calls}` : known;
+    // Another session of the same call must not name another use of a tool like it.
+    const call = known === '' ? randomUUID() : known;
     this.#open.set(call, { name: textOf(name), ...(known !== '' && { id: known }) });
     return { type: 'tool', id: call, name: textOf(name), args: JSON.stringify(args ?? {}) };
   }
