@@ -4,6 +4,7 @@ import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { rate } from '../../foundation/values/rate.ts';
+import { usageNames } from '../../lines/media/realtime/model-usage.ts';
 import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
 
 type Grouping = components['schemas']['CallStatsGrouping'];
@@ -47,13 +48,6 @@ interface FigureRow extends UsageSums {
 
 const MOST_GROUPS = 1000;
 
-const usageNames = [
-  'inputTokens',
-  'outputTokens',
-  'inputAudioTokens',
-  'outputAudioTokens',
-  'cachedInputTokens',
-] as const satisfies readonly (keyof Usage)[];
 /** The columns of `UsageSums`. @param of what is added up for each */
 const usageSums = (of: (name: string) => RawBuilder<unknown>) =>
   sql.join(usageNames.map((name) => sql`sum(${of(name)})::bigint as ${sql.ref(name)}`));

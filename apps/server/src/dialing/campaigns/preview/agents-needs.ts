@@ -1,4 +1,3 @@
-import type { Agent } from '../../../voices/agents/directory.ts';
 import { unreadySentences } from '../../../voices/agents/script.ts';
 import type { CampaignDeps } from '../deps.ts';
 import { neededVariables } from './missing-variables.ts';
@@ -13,19 +12,11 @@ export interface AgentsNeeds {
 
 /** The same of the agent of a campaign. One that can't be asked for needs nothing that is known. */
 export async function readAgentsNeeds(
-  deps: Pick<CampaignDeps, 'agents' | 'sentences'>,
+  { agents, sentences }: Pick<CampaignDeps, 'agents' | 'sentences'>,
   workspaceId: string,
   agentId: string,
 ): Promise<AgentsNeeds> {
-  const agent = await deps.agents.resolve(agentId, workspaceId).catch(() => undefined);
-  return agentsNeeds(deps, workspaceId, agent);
-}
-
-export async function agentsNeeds(
-  { sentences }: Pick<CampaignDeps, 'sentences'>,
-  workspaceId: string,
-  agent: Agent | undefined,
-): Promise<AgentsNeeds> {
+  const agent = await agents.resolve(agentId, workspaceId).catch(() => undefined);
   const connection = agent?.connection;
   const unready =
     connection?.type === 'script' ? await unreadySentences(sentences, workspaceId, connection) : undefined;

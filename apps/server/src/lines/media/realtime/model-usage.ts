@@ -1,6 +1,7 @@
 import type { ModelUsage } from './speech-model.ts';
 
-const names = [
+/** What a model's use is told by. */
+export const usageNames = [
   'inputTokens',
   'outputTokens',
   'inputAudioTokens',
@@ -14,7 +15,7 @@ const MOST_TOKENS = 1_000_000_000;
 /** What was used together; of parts that were never told there is nothing. */
 export function addUsage(sum: ModelUsage | undefined, more: ModelUsage): ModelUsage {
   const all: ModelUsage = { inputTokens: 0, outputTokens: 0, ...sum };
-  for (const name of names)
+  for (const name of usageNames)
     if (more[name] !== undefined) all[name] = Math.min((all[name] ?? 0) + more[name], MOST_TOKENS);
   return all;
 }
@@ -23,6 +24,6 @@ export function addUsage(sum: ModelUsage | undefined, more: ModelUsage): ModelUs
 export function usageOf(counts: Record<string, number> | undefined): ModelUsage | undefined {
   const { inputTokens, outputTokens } = counts ?? {};
   if (inputTokens === undefined || outputTokens === undefined) return undefined;
-  const told = names.flatMap((name) => (counts?.[name] === undefined ? [] : [[name, counts[name]]]));
+  const told = usageNames.flatMap((name) => (counts?.[name] === undefined ? [] : [[name, counts[name]]]));
   return { inputTokens, outputTokens, ...Object.fromEntries(told) };
 }
