@@ -38,3 +38,11 @@ export function msOf(hertz: number, ulaw: Buffer): number {
     if (shareInUlaw(hertz, ulaw.subarray(at, at + FRAME)) > 0.9) ms += 20;
   return ms;
 }
+
+/** The same as PCM of 16 bits and 24 kHz, as some models speak. */
+export function pcmTone(hertz: number, ms: number, fromMs = 0): Buffer {
+  const pcm = Buffer.alloc(48 * ms);
+  for (let at = 0; at < 24 * ms; at += 1)
+    pcm.writeInt16LE(Math.round(8000 * Math.sin((2 * Math.PI * hertz * (24 * fromMs + at)) / 24_000)), 2 * at);
+  return pcm;
+}

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { pcmToUlaw, Resampler } from '@trunkline/media';
+import { PcmToUlaw } from '@trunkline/media';
 import { WebSocket } from 'ws';
 import type { TestServer } from '../../server.ts';
 
@@ -26,12 +26,6 @@ export async function browse(url: string, origin?: string) {
     else told.push(JSON.parse(String(data)));
   });
   await once(socket, 'open');
-  const ulaw = () => {
-    const pcm = Buffer.concat(heard);
-    const samples = Float32Array.from({ length: pcm.length >> 1 }, (_, at) => pcm.readInt16LE(2 * at));
-    return Buffer.from(
-      Uint8Array.from(new Resampler(16_000, 8000).push(samples), (each) => pcmToUlaw(Math.round(each))),
-    );
-  };
+  const ulaw = () => new PcmToUlaw(16_000).push(Buffer.concat(heard));
   return { socket, told, ulaw };
 }

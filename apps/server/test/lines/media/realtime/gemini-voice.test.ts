@@ -1,25 +1,13 @@
 import { expect, test } from 'vitest';
-import type { RealtimeAsk } from '../../../../src/lines/media/realtime/model-session.ts';
 import { until } from '../../../until.ts';
 import { testPlane } from '../plane.ts';
 import { msOf, tone } from '../tone.ts';
-import { type GeminiBehaviour, startGeminiModel } from './gemini-model.ts';
-import { type Asked, KEY, openRealtimeCall } from './realtime-call.ts';
+import { startGeminiModel } from './gemini-model.ts';
+import { KEY, realtimeCalls } from './realtime-call.ts';
 
 const plane = testPlane();
 
-async function openCall({
-  behaviour = {},
-  ask = {},
-  answer,
-}: {
-  behaviour?: GeminiBehaviour;
-  ask?: Partial<RealtimeAsk>;
-  answer?: (what: Asked) => unknown;
-} = {}) {
-  const named = { protocol: 'gemini_live', model: 'gemini-3.8-live', ...ask } as const;
-  return openRealtimeCall(plane, await startGeminiModel(behaviour), { ask: named, ...(answer && { answer }) });
-}
+const openCall = realtimeCalls(plane, startGeminiModel, { protocol: 'gemini_live', model: 'gemini-3.8-live' });
 
 test('it is told how to be while the phone rings, speaks at the answer, and both hear each other', async () => {
   await using call = await openCall({ ask: { firstMessage: 'Hello, Ada.', voice: 'Kore', language: 'de' } });

@@ -1,19 +1,10 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Ajv, type ValidateFunction } from 'ajv';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { tone } from '../tone.ts';
+import { type ModelDouble, type ServerBehaviour, startModelDouble, vendorTypes } from './model-server.ts';
 
-const schemas = JSON.parse(
-  readFileSync(new URL('./generated/openai-live-events.schema.json', import.meta.url), 'utf8'),
-);
-const ajv = new Ajv({ strict: false });
-ajv.addSchema(schemas, 'live');
-const check = (name: string): ValidateFunction => ajv.getSchema(`live#/definitions/${name}`)!;
-const [isClientEvent, isServerEvent] = [check('ClientEvent'), check('ServerEvent')];
+const { toldFault, check } = vendorTypes('openai-live-events', 'Event');
 
 /** An event of OpenAI's Live API. */
 interface Event {
@@ -40,17 +31,10 @@ export interface LiveSession {
   hears(words: string): void;
 }
 
-/** A double of OpenAI's Live API on loopback. */
-export interface LiveModel extends AsyncDisposable {
-  url: string;
-  sessions: LiveSession[];
-  /** What it was told that the vendor doesn't know. */
-  faults: string[];
-}
+/** A double of OpenAI's Live API. */
+export type LiveModel = ModelDouble<LiveSession>;
 
-export interface LiveBehaviour {
-  /** The status that the handshake is answered with, instead of a session. */
-  refuse?: number;
+export interface LiveBehaviour extends ServerBehaviour {
   /** What a session is answered with, instead of being begun. */
   fault?: { code: string; type: string; message: string };
   /** It was told something that it is to say; it says a second of 700 Hz without this. */
@@ -60,46 +44,21 @@ export interface LiveBehaviour {
 }
 
 /** @param behaviour can be changed while it runs */
-export async function startLiveModel(behaviour: LiveBehaviour = {}): Promise<LiveModel> {
-  const server = new WebSocketServer({
-    ...{ port: 0, host: '127.0.0.1' },
-    verifyClient: (_, done) => (behaviour.refuse ? done(false, behaviour.refuse) : done(true)),
-  });
-  await once(server, 'listening');
-  const sessions: LiveSession[] = [];
-  const faults: string[] = [];
-  const take = (session: LiveSession, event: Event) => {
-    if (event.type === 'session.start' && behaviour.fault) session.say('error', { error: behaviour.fault });
-    else if (event.type === 'session.start') session.say('session.started', { session: RESOURCE });
-    if (event.type === 'session.commentary.append') {
-      const asked = behaviour.asked ?? (() => void session.speak({ hertz: 700, ms: 1000 }));
-      asked(session, String(event['content']));
-    }
-    if (event.type === 'response.create') behaviour.worked?.(session);
-    if (event.type !== 'session.close') return;
-    session.say('session.closed', { reason: 'close_requested', session: RESOURCE, usage: { seconds: 1 } });
-  };
-  server.on('connection', (socket, request) => {
-    const session = openSession(socket, request);
-    sessions.push(session);
-    socket.on('error', () => {});
-    socket.on('message', (data) => {
-      const event: Event = JSON.parse(String(data));
-      if (!isClientEvent(event as unknown)) faults.push(`${event.type}: ${ajv.errorsText(isClientEvent.errors)}`);
-      session.told.push(event);
-      take(session, event);
-    });
-  });
-  return {
-    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/v1/live/sessions`,
-    sessions,
-    faults,
-    [Symbol.asyncDispose]: async () => {
-      for (const { socket } of sessions) socket.terminate();
-      await new Promise((resolve) => server.close(resolve));
+export const startLiveModel = (behaviour: LiveBehaviour = {}): Promise<LiveModel> =>
+  startModelDouble<Event, LiveSession>({
+    ...{ path: '/v1/live/sessions', behaviour, toldFault, open: openSession },
+    take: (session, event) => {
+      if (event.type === 'session.start' && behaviour.fault) session.say('error', { error: behaviour.fault });
+      else if (event.type === 'session.start') session.say('session.started', { session: RESOURCE });
+      if (event.type === 'session.commentary.append') {
+        const asked = behaviour.asked ?? (() => void session.speak({ hertz: 700, ms: 1000 }));
+        asked(session, String(event['content']));
+      }
+      if (event.type === 'response.create') behaviour.worked?.(session);
+      if (event.type !== 'session.close') return;
+      session.say('session.closed', { reason: 'close_requested', session: RESOURCE, usage: { seconds: 1 } });
     },
-  };
-}
+  });
 
 const RESOURCE = { id: 'sess_1', expires_at: 1_800_000_000, model: 'gpt-live-1', status: 'active' };
 const USAGE = {
@@ -118,7 +77,7 @@ function openSession(socket: WebSocket, request: IncomingMessage): LiveSession {
     return `${kind}_${last}`;
   };
   const send = (event: object) => {
-    if (!isServerEvent(event)) throw new Error(`The double says ${ajv.errorsText(isServerEvent.errors)}`);
+    check(event);
     socket.send(JSON.stringify(event));
   };
   const say: LiveSession['say'] = (type, fields) => send({ type, event_id: next('event'), ...fields });

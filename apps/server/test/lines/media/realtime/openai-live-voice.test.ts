@@ -1,25 +1,17 @@
 import { expect, test } from 'vitest';
-import type { RealtimeAsk } from '../../../../src/lines/media/realtime/model-session.ts';
 import { until } from '../../../until.ts';
 import { testPlane } from '../plane.ts';
 import { msOf, tone } from '../tone.ts';
-import { type LiveBehaviour, startLiveModel } from './openai-live-model.ts';
-import { type Asked, KEY, openRealtimeCall } from './realtime-call.ts';
+import { startLiveModel } from './openai-live-model.ts';
+import { KEY, realtimeCalls } from './realtime-call.ts';
 
 const plane = testPlane();
 
-async function openCall({
-  behaviour = {},
-  ask = {},
-  answer,
-}: {
-  behaviour?: LiveBehaviour;
-  ask?: Partial<RealtimeAsk>;
-  answer?: (what: Asked) => unknown;
-} = {}) {
-  const named = { protocol: 'openai_live', model: 'gpt-live-1', backendModel: 'gpt-6-luna', ...ask } as const;
-  return openRealtimeCall(plane, await startLiveModel(behaviour), { ask: named, ...(answer && { answer }) });
-}
+const openCall = realtimeCalls(plane, startLiveModel, {
+  protocol: 'openai_live',
+  model: 'gpt-live-1',
+  backendModel: 'gpt-6-luna',
+});
 
 test('it is told how to be while the phone rings, speaks at the answer, and both hear each other', async () => {
   await using call = await openCall({ ask: { firstMessage: 'Hello, Ada.', voice: 'marin' } });

@@ -1,16 +1,9 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Ajv, type ValidateFunction } from 'ajv';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { tone } from '../tone.ts';
+import { type ModelDouble, type ServerBehaviour, startModelDouble, vendorTypes } from './model-server.ts';
 
-const schemas = JSON.parse(readFileSync(new URL('./generated/openai-events.schema.json', import.meta.url), 'utf8'));
-const ajv = new Ajv({ strict: false, discriminator: false });
-ajv.addSchema(schemas, 'openai');
-const check = (name: string): ValidateFunction => ajv.getSchema(`openai#/definitions/${name}`)!;
-const [isClientEvent, isServerEvent] = [check('ClientEvent'), check('ServerEvent')];
+const { toldFault, check } = vendorTypes('openai-events', 'Event');
 
 /** An event of OpenAI's Realtime API. */
 export interface Event {
@@ -36,17 +29,10 @@ export interface ModelSession {
   hears(words: string): void;
 }
 
-/** A double of OpenAI's Realtime API on loopback. */
-export interface OpenaiModel extends AsyncDisposable {
-  url: string;
-  sessions: ModelSession[];
-  /** What it was told that the vendor doesn't know. */
-  faults: string[];
-}
+/** A double of OpenAI's Realtime API. */
+export type OpenaiModel = ModelDouble<ModelSession>;
 
-export interface Behaviour {
-  /** The status that the handshake is answered with, instead of a session. */
-  refuse?: number;
+export interface Behaviour extends ServerBehaviour {
   /** What a session is answered with, instead of being begun. */
   fault?: object;
   /** A response was asked for; it says a second of 700 Hz without it. */
@@ -56,41 +42,23 @@ export interface Behaviour {
 }
 
 /** @param behaviour can be changed while it runs */
-export async function startOpenaiModel(behaviour: Behaviour = {}): Promise<OpenaiModel> {
-  const server = new WebSocketServer({
-    ...{ port: 0, host: '127.0.0.1' },
-    verifyClient: (_, done) => (behaviour.refuse ? done(false, behaviour.refuse) : done(true)),
-  });
-  await once(server, 'listening');
-  const sessions: ModelSession[] = [];
-  const faults: string[] = [];
-  server.on('connection', (socket, request) => {
-    const session = openSession(socket, request);
-    sessions.push(session);
-    socket.on('error', () => {});
-    socket.on('message', (data) => {
-      const event: Event = JSON.parse(String(data));
-      if (!isClientEvent(event as unknown)) faults.push(`${event.type}: ${ajv.errorsText(isClientEvent.errors)}`);
-      session.told.push(event);
+export const startOpenaiModel = (behaviour: Behaviour = {}): Promise<OpenaiModel> =>
+  startModelDouble<Event, ModelSession>({
+    ...{ path: '/v1/realtime', behaviour, toldFault },
+    open: (socket, request) => {
+      const session = openSession(socket, request);
+      session.say('session.created', { session: { type: 'realtime' } });
+      return session;
+    },
+    take: (session, event) => {
       if (event.type === 'session.update' && behaviour.fault) session.say('error', { error: behaviour.fault });
       else if (event.type === 'session.update') session.say('session.updated', { session: { type: 'realtime' } });
       else if (event.type === 'response.create')
         (behaviour.asked ?? (() => session.respond({ hertz: 700, ms: 1000 })))(session, event);
       else if (event.type === 'conversation.item.retrieve') session.retrieve(String(event['item_id']));
       else behaviour.told?.(session, event);
-    });
-    session.say('session.created', { session: { type: 'realtime' } });
-  });
-  return {
-    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/v1/realtime`,
-    sessions,
-    faults,
-    [Symbol.asyncDispose]: async () => {
-      for (const { socket } of sessions) socket.terminate();
-      await new Promise((resolve) => server.close(resolve));
     },
-  };
-}
+  });
 
 function openSession(socket: WebSocket, request: IncomingMessage): ModelSession {
   const told: Event[] = [];
@@ -101,7 +69,7 @@ function openSession(socket: WebSocket, request: IncomingMessage): ModelSession 
   };
   const say = (type: string, fields: object) => {
     const event = { type, event_id: next('event'), ...fields };
-    if (!isServerEvent(event)) throw new Error(`The double says ${type}: ${ajv.errorsText(isServerEvent.errors)}`);
+    check(event);
     socket.send(JSON.stringify(event));
   };
   const of = (type: string) => told.filter((event) => event.type === type);

@@ -4,6 +4,7 @@ import type { Media } from '../../../../src/lines/media/media.ts';
 import type { RealtimeAsk } from '../../../../src/lines/media/realtime/model-session.ts';
 import type { ModelTool } from '../../../../src/lines/media/realtime/speech-model.ts';
 import { startPeer } from '../peer.ts';
+import type { ModelDouble } from './model-server.ts';
 
 export const KEY = 'sk-a-key-of-our-own';
 const tool = (name: string): ModelTool => ({ name, description: 'Does it.', parameters: { type: 'object' } });
@@ -17,20 +18,31 @@ export interface Asked {
   over?: { isAll: boolean; usage?: object };
 }
 
-interface Double extends AsyncDisposable {
-  url: string;
-  sessions: unknown[];
-  faults: string[];
-}
+type Named = Pick<RealtimeAsk, 'protocol' | 'model'> & Partial<RealtimeAsk>;
+
+/** Opens calls whose voice is a double that each of them starts. @param named the model, as the double is asked for it */
+export const realtimeCalls =
+  <Behaviour, Session>(
+    plane: Media,
+    start: (behaviour: Behaviour | undefined) => Promise<ModelDouble<Session>>,
+    named: Named,
+  ) =>
+  async ({
+    behaviour,
+    ask,
+    answer,
+  }: {
+    behaviour?: Behaviour;
+    ask?: Partial<RealtimeAsk>;
+    answer?: (what: Asked) => unknown;
+  } = {}) =>
+    openRealtimeCall(plane, await start(behaviour), { ask: { ...named, ...ask }, ...(answer && { answer }) });
 
 /** A call whose voice is the double of a model, which ends with the call, and what it asks of the process. */
-export async function openRealtimeCall<Model extends Double>(
+export async function openRealtimeCall<Model extends ModelDouble<unknown>>(
   plane: Media,
   model: Model,
-  {
-    ask,
-    answer = () => ({ output: 'done', isDone: true }),
-  }: { ask: Pick<RealtimeAsk, 'protocol' | 'model'> & Partial<RealtimeAsk>; answer?: (what: Asked) => unknown },
+  { ask, answer = () => ({ output: 'done', isDone: true }) }: { ask: Named; answer?: (what: Asked) => unknown },
 ) {
   const events: MediaEvent[] = [];
   const asked: Asked[] = [];

@@ -1,25 +1,13 @@
 import { expect, test } from 'vitest';
-import type { RealtimeAsk } from '../../../../src/lines/media/realtime/model-session.ts';
 import { until } from '../../../until.ts';
 import { testPlane } from '../plane.ts';
 import { msOf, tone } from '../tone.ts';
-import { type Behaviour, startOpenaiModel } from './openai-model.ts';
-import { type Asked, KEY, openRealtimeCall } from './realtime-call.ts';
+import { startOpenaiModel } from './openai-model.ts';
+import { KEY, realtimeCalls } from './realtime-call.ts';
 
 const plane = testPlane();
 
-async function openCall({
-  behaviour = {},
-  ask = {},
-  answer,
-}: {
-  behaviour?: Behaviour;
-  ask?: Partial<RealtimeAsk>;
-  answer?: (what: Asked) => unknown;
-} = {}) {
-  const named = { protocol: 'openai_realtime', model: 'gpt-realtime-2', ...ask } as const;
-  return openRealtimeCall(plane, await startOpenaiModel(behaviour), { ask: named, ...(answer && { answer }) });
-}
+const openCall = realtimeCalls(plane, startOpenaiModel, { protocol: 'openai_realtime', model: 'gpt-realtime-2' });
 
 test('it is told how to be while the phone rings, speaks at the answer, and both hear each other', async () => {
   await using call = await openCall({ ask: { firstMessage: 'Hello, Ada.', voice: 'marin', language: 'en' } });

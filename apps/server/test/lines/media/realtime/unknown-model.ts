@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { PcmToUlaw } from '@trunkline/media';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import type { ProtocolName } from '../../../../src/lines/media/realtime/protocols.ts';
-import { tone } from '../tone.ts';
+import { pcmTone, tone } from '../tone.ts';
+import { type ModelDouble, startModelServer } from './model-server.ts';
 
 /** How a protocol says things. Nothing here is judged by the vendor's types: it is what they may come to. */
 interface Dialect {
@@ -25,13 +24,7 @@ interface Dialect {
 
 const later = { from_tomorrow: [{ a: null }], event_id: 7 };
 const ulaw = (hertz: number, at: number) => tone(hertz, 160, at * 160).toString('base64');
-
-function pcm(hertz: number, at: number): string {
-  const samples = Buffer.alloc(960);
-  for (let i = 0; i < 480; i += 1)
-    samples.writeInt16LE(Math.round(8000 * Math.sin((2 * Math.PI * hertz * (480 * at + i)) / 24_000)), 2 * i);
-  return samples.toString('base64');
-}
+const pcm = (hertz: number, at: number) => pcmTone(hertz, 20, at * 20).toString('base64');
 
 export const dialects: Record<ProtocolName, Dialect> = {
   openai_realtime: {
@@ -94,35 +87,20 @@ export const heardBy = (protocol: ProtocolName, told: readonly Record<string, un
 };
 
 /** A double whose events come in another order, at other times, with others between them, and without some. */
-export interface UnknownModel extends AsyncDisposable {
-  url: string;
-  sessions: Record<string, unknown>[][];
-  faults: string[];
+export interface UnknownModel extends ModelDouble<Record<string, unknown>[]> {
   /** It uses a tool, and then ends the call. */
   goOn(): void;
 }
 
 export async function startUnknownModel(protocol: ProtocolName): Promise<UnknownModel> {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-  await once(server, 'listening');
   const sessions: UnknownModel['sessions'] = [];
   let goOn = () => {};
-  server.on('connection', (socket) => {
+  const server = await startModelServer('/v2', {}, (socket) => {
     const told: Record<string, unknown>[] = [];
     sessions.push(told);
-    socket.on('error', () => {});
     goOn = converse(socket, dialects[protocol], told);
   });
-  return {
-    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/v2`,
-    sessions,
-    faults: [],
-    goOn: () => goOn(),
-    [Symbol.asyncDispose]: async () => {
-      for (const client of server.clients) client.terminate();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...server, sessions, faults: [], goOn: () => goOn() };
 }
 
 /** @returns what has it go on */
