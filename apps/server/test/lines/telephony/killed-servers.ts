@@ -1,17 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { createClient, type TrunklineClient } from '@trunkline/client';
+import type { TrunklineClient } from '@trunkline/client';
 import { ULAW_SILENCE } from '@trunkline/media';
 import { expect } from 'vitest';
 import { fromId } from '../../../src/foundation/values/ids.ts';
-import { newKey } from '../../../src/platform/api-keys/key.ts';
 import { countersOf } from '../../dialing/audit.ts';
 import { withDatabase } from '../../foundation/database/own-database.ts';
-import { startServerProcess } from '../../server-process.ts';
 import { until } from '../../until.ts';
 import { sayHello, startAgent } from '../media/agent.ts';
 import { type Callee, startCarrier } from './carrier.ts';
+import { killableServers, RTP_PORTS } from './killable-servers.ts';
 
 const FROM = '+14155550100';
 /** A trunk gives out this many starts in a second: the calls that are placed as a server dies are a second's. */
@@ -51,18 +47,8 @@ export const killServers = (options: KilledServers): Promise<void> =>
       ...Object.fromEntries(people.busy.map((number) => [number, isBusy])),
     });
     const agent = await startAgent(sayHello);
-    const folder = await mkdtemp(path.join(tmpdir(), 'sip-crash-'));
-    const apiKey = newKey('test');
-    const start = (name: string, portMin: number) =>
-      startServerProcess({
-        ...{ DATABASE_URL: database.connection.connectionString, DATA_DIR: path.join(folder, name) },
-        ...{ BOOTSTRAP_API_KEY: apiKey, ENCRYPTION_KEY: '0'.repeat(64), LEASE_SECONDS: '2', LOG_LEVEL: 'error' },
-        ...{ SIP_HOST: '127.0.0.1', SIP_PORT: '0', SIP_ALLOWED_ADDRESSES: '127.0.0.1' },
-        ...{ OUTBOUND_ALLOWED_ADDRESSES: '127.0.0.1' },
-        ...{ RTP_PORT_MIN: String(portMin), RTP_PORT_MAX: String(portMin + 199) },
-      });
-    const clientOf = ({ url }: { url: string }) => createClient({ baseUrl: url, apiKey, maxRetries: 0 });
-    const [first, second] = [await start('one', rtpPort), await start('two', rtpPort + 200)];
+    const { start, clientOf, clear } = await killableServers(database);
+    const [first, second] = [await start('one', rtpPort), await start('two', rtpPort + RTP_PORTS)];
     try {
       const agentId = await connectNumber(clientOf(first), carrier.port, agent.url);
       const up = await dial(clientOf(second), agentId, [...people.talks, ...people.rings]);
@@ -75,7 +61,7 @@ export const killServers = (options: KilledServers): Promise<void> =>
       if (placing > 0) batches.push(await dial(clientOf(second), agentId, people.busy));
       await until(() => carrier.calls.length >= talking + ringing + placing / 4);
       await first.kill();
-      const third = await start('three', rtpPort + 400);
+      const third = await start('three', rtpPort + 2 * RTP_PORTS);
       await second.kill();
       const after = clientOf(third);
       for (const batchId of batches) {
@@ -105,7 +91,7 @@ export const killServers = (options: KilledServers): Promise<void> =>
       await third.kill();
     } finally {
       await Promise.all([first.kill(), second.kill(), agent.stop(), carrier.stop()]);
-      await rm(folder, { recursive: true, force: true });
+      await clear();
     }
   });
 

@@ -1,17 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { createClient, type TrunklineClient } from '@trunkline/client';
+import type { TrunklineClient } from '@trunkline/client';
 import { ULAW_SILENCE } from '@trunkline/media';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/foundation/database/database.ts';
-import { newKey } from '../../../src/platform/api-keys/key.ts';
 import { withDatabase } from '../../foundation/database/own-database.ts';
-import { startServerProcess } from '../../server-process.ts';
 import { until } from '../../until.ts';
 import {
   type Behaviour,
@@ -20,6 +15,7 @@ import {
   startOpenaiModel,
 } from '../media/realtime/openai-model.ts';
 import { type Callee, type Carrier, startCarrier } from './carrier.ts';
+import { killableServers, RTP_PORTS } from './killable-servers.ts';
 
 const FROM = '+14155550100';
 const tools = {
@@ -88,18 +84,8 @@ test('a server that is killed between the call of a tool and its answer has done
       phone.send(Buffer.alloc(160, ULAW_SILENCE));
     };
     const carrier = await startCarrier(() => talks);
-    const folder = await mkdtemp(path.join(tmpdir(), 'tool-crash-'));
-    const apiKey = newKey('test');
+    const { start, clientOf, clear } = await killableServers(database);
     const rtpPort = 41_000 + 2 * Math.floor(Math.random() * 4000);
-    const start = (name: string, portMin: number) =>
-      startServerProcess({
-        ...{ DATABASE_URL: database.connection.connectionString, DATA_DIR: path.join(folder, name) },
-        ...{ BOOTSTRAP_API_KEY: apiKey, ENCRYPTION_KEY: '0'.repeat(64), LEASE_SECONDS: '2', LOG_LEVEL: 'error' },
-        ...{ SIP_HOST: '127.0.0.1', SIP_PORT: '0', SIP_ALLOWED_ADDRESSES: '127.0.0.1' },
-        ...{ OUTBOUND_ALLOWED_ADDRESSES: '127.0.0.1' },
-        ...{ RTP_PORT_MIN: String(portMin), RTP_PORT_MAX: String(portMin + 99) },
-      });
-    const clientOf = ({ url }: { url: string }) => createClient({ baseUrl: url, apiKey, maxRetries: 0 });
     const first = await start('one', rtpPort);
     const world = { database, model, carrier, client: clientOf(first), agentId: '' };
     world.agentId = await prepare(world, `http://127.0.0.1:${(tool.address() as AddressInfo).port}/book`);
@@ -114,7 +100,7 @@ test('a server that is killed between the call of a tool and its answer has done
         await until(() => asked.length === 1);
         await first.kill();
       });
-      second = await start('two', rtpPort + 100);
+      second = await start('two', rtpPort + RTP_PORTS);
       world.client = clientOf(second);
       await until(async () => {
         const { data } = await world.client.GET('/v1/calls', {});
@@ -138,7 +124,7 @@ test('a server that is killed between the call of a tool and its answer has done
       await Promise.all([first.kill(), second?.kill(), carrier.stop(), model[Symbol.asyncDispose]()]);
       tool.closeAllConnections();
       tool.close();
-      await rm(folder, { recursive: true, force: true });
+      await clear();
     }
   }));
 
