@@ -113,7 +113,8 @@ export class ToolCalls {
     this.#takenBack.delete(asked);
     this.#atWork.set(id, call);
     const outcome = await call.outcome;
-    return { ...outcome, isWanted: this.#atWork.delete(id) };
+    // Another session may have named a call of its own like this one meanwhile.
+    return { ...outcome, isWanted: this.#atWork.get(id) === call && this.#atWork.delete(id) };
   }
 
   async #carryOut(name: string, args: string, id: string): Promise<Outcome> {
