@@ -31,6 +31,7 @@ async function zipped(parts: Record<string, string>): Promise<Buffer> {
 }
 const WORKBOOK = '<workbook><sheets><sheet name="A" r:id="r1"/></sheets></workbook>';
 const RELS = '<Relationships><Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/></Relationships>';
+const RELS_OF_TEXTS = RELS.replace('</', '<Relationship Id="r2" Type="x/sharedStrings" Target="sharedStrings.xml"/></');
 const small = (sheet: string, more: Record<string, string> = {}) =>
   zipped({
     'xl/workbook.xml': WORKBOOK,
@@ -156,9 +157,8 @@ describe('readWorkbook', () => {
     const text = `<t>${'x'.repeat(8_000_000)}</t>`;
     const cells = `<row><c t="s"><v>0</v></c></row><row><c t="inlineStr"><is>${text}</is></c></row><row><c t="str"><v>b</v></c></row>`;
     const more = { 'xl/sharedStrings.xml': `<sst><si>${text}</si></sst>` };
-    const rels = RELS.replace('</', '<Relationship Id="r2" Type="x/sharedStrings" Target="sharedStrings.xml"/></');
     const book = await zipped({
-      ...{ 'xl/workbook.xml': WORKBOOK, 'xl/_rels/workbook.xml.rels': rels, ...more },
+      ...{ 'xl/workbook.xml': WORKBOOK, 'xl/_rels/workbook.xml.rels': RELS_OF_TEXTS, ...more },
       'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${cells}</sheetData></worksheet>`,
     });
     expect(await rowsOf(book)).toMatchObject([
@@ -167,6 +167,19 @@ describe('readWorkbook', () => {
       { row: 3, fields: ['b'] },
     ]);
   });
+
+  it.each(['0.5', '-1', '1', '1e9', 'x', 'NaN'])(
+    'shows nothing for the shared text %s, which there is not',
+    async (number) => {
+      const row = `<row>${inline('a')}<c t="s"><v>${number}</v></c></row>`;
+      const book = await zipped({
+        ...{ 'xl/workbook.xml': WORKBOOK, 'xl/sharedStrings.xml': '<sst><si><t>b</t></si></sst>' },
+        'xl/_rels/workbook.xml.rels': RELS_OF_TEXTS,
+        'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${row}</sheetData></worksheet>`,
+      });
+      expect(await rowsOf(book)).toEqual([{ row: 1, fields: ['a', ''] }]);
+    },
+  );
 
   it('says of a workbook that was cut or changed that it is broken, or reads it', async () => {
     const book = written({

@@ -25,7 +25,8 @@ export class SharedStrings {
 
   /** The text of a number; blank where there is none. */
   at(index: number): string {
-    if (!(index >= 0 && index < this.#count)) return '';
+    // Between two numbers there would be no ends, and all the memory that is not written yet would be its text.
+    if (!(Number.isInteger(index) && index >= 0 && index < this.#count)) return '';
     return this.#bytes.toString('utf8', index === 0 ? 0 : this.#ends[index - 1], this.#ends[index]);
   }
 
