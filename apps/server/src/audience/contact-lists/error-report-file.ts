@@ -6,7 +6,7 @@ import { ERROR_REPORT_HEADER } from './reading/error-report.ts';
 /** The error report of an upload, written to the object store while rows are checked; not at all where none is faulty. */
 export interface ErrorReportFile {
   write(lines: string): Promise<void>;
-  /** Ends it. @returns its key; nothing where there was nothing to report */
+  /** Ends it, and leaves none if there was nothing to report. @returns its key; nothing then */
   end(): Promise<string | undefined>;
   /** Drops what was written. */
   discard(): Promise<void>;
@@ -34,6 +34,7 @@ export function openErrorReport(objects: ObjectStore, key: string): ErrorReportF
     async end() {
       stream?.end();
       await stored;
+      if (!stream) await objects.delete(key);
       return stream && key;
     },
     async discard() {

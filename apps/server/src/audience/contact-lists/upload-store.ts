@@ -157,17 +157,21 @@ export async function changeWaiting(
   return changed;
 }
 
-/** `validated → uploaded`, `failed → uploaded`: nothing is known of the file any more. Nothing where it is at something else by now. */
+/**
+ * `validated → uploaded`, `failed → uploaded`: nothing is known of the file any more. Nothing if it is at something else by
+ * now, or its file was refused for want of room. Its error report is noted until there is another, so that it is erased with
+ * the upload.
+ */
 export async function readAgain(
   tx: WorkspaceTx,
-  { id, status }: UploadRow,
+  { id, status, failure_code }: UploadRow,
   change: Rereading,
   now: Date,
   auditEntry: AuditEntry,
 ): Promise<UploadRow | undefined> {
-  if (status !== 'validated' && status !== 'failed') return undefined;
+  if ((status !== 'validated' && status !== 'failed') || failure_code === 'storage_full') return undefined;
   const unknown = {
-    ...{ validated_at: null, failure_code: null, failure_message: null, error_report_key: null, format: null },
+    ...{ validated_at: null, failure_code: null, failure_message: null, format: null },
     ...{ columns: null, total_rows: 0, valid_rows: sql<number>`0`, invalid_rows: 0, duplicate_rows: 0, error_rows: [] },
     ...{ has_do_not_call: false, do_not_call_rows: 0, do_not_call_row_numbers: [], consent_rows: 0 },
   };

@@ -65,8 +65,8 @@ export function shapeUpload(row: UploadRow): ContactListUpload {
         ...(row.status === 'processed' && { importedRows: row.imported_rows }),
       },
       errors: row.error_rows,
+      ...(row.error_report_key && { errorReportStorageKey: row.error_report_key }),
     }),
-    ...(row.error_report_key && { errorReportStorageKey: row.error_report_key }),
     ...(row.format && { format: row.format as ContactListUpload['format'] & object }),
     ...(row.columns && { columns: row.columns as ColumnUse[] }),
     ...(row.failure_code && {

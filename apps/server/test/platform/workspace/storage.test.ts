@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { openRecordingFiles } from '../../../src/dialing/calls/recordings/recording-files.ts';
-import { toId } from '../../../src/foundation/values/ids.ts';
+import { fromId, toId } from '../../../src/foundation/values/ids.ts';
 import { seedRow } from '../../seed/rows.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
@@ -126,6 +126,20 @@ test('files that are coming take no more of the disk together than their workspa
   first.open();
   expect((await sent).status).toBe(200);
   expect((await send(made[1]!, fileOf(200))).status).toBe(200);
+});
+
+test('the file of an upload that was refused for want of room is not read again, if it is still there', async () => {
+  await limited(1000);
+  const { id, storageKey, uploadDetails } = await newList();
+  const change = { status: 'failed', failure_code: 'storage_full', failure_message: 'Full.' } as const;
+  await server.database.inEngine(({ db }) =>
+    db.updateTable('contact_list_uploads').set(change).where('id', '=', fromId(uploadDetails.id)).execute(),
+  );
+  await mkdir(join(server.dataDir, 'objects/uploads'), { recursive: true });
+  await writeFile(join(server.dataDir, 'objects', storageKey!), fileOf(100));
+  const request = { params: { path: { id, uploadID: uploadDetails.id } }, body: { sheet: null } };
+  const { error } = await server.client.PATCH(`${lists}/{id}/uploads/{uploadID}`, request);
+  expect(error).toMatchObject({ code: 'invalid_state', error: expect.stringContaining('The file is gone.') });
 });
 
 test('a URL whose upload is gone takes no file', async () => {
