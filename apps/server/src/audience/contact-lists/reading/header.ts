@@ -76,24 +76,20 @@ export function readHeader(fields: string[], maxColumns: number, named: NamedCol
   const columns = uniqueNames(titles);
   const preset = findPreset(titles);
   const wanted = named.phoneColumns ?? (named.phoneColumn === undefined ? undefined : [named.phoneColumn]);
-  const phones = wanted
-    ? wanted.map((title) => namedColumn(columns, title) ?? noPhoneColumn(titles, title))
-    : (preset?.phones ?? findPhoneColumns(titles, isDoNotCallName));
+  const positions = (asked: readonly string[] | undefined, fault: (titles: string[], wanted: string) => never) =>
+    asked?.map((title) => namedColumn(columns, title) ?? fault(titles, title));
+  const phones = positions(wanted, noPhoneColumn) ?? preset?.phones ?? findPhoneColumns(titles, isDoNotCallName);
   if (phones.length === 0) noPhoneColumn(titles);
-  const doNotCall = named.doNotCallColumns
-    ? named.doNotCallColumns.map((title) => namedColumn(columns, title) ?? noDoNotCallColumn(titles, title))
-    : positionsOf(titles, (title, at) => !phones.includes(at) && isDoNotCallName(title));
+  const doNotCall =
+    positions(named.doNotCallColumns, noDoNotCallColumn) ??
+    positionsOf(titles, (title, at) => !phones.includes(at) && isDoNotCallName(title));
   const consent = consentColumns(titles);
   const isFree = (at: number) => !phones.includes(at) && !doNotCall.includes(at) && !consent.has(at);
   const fromPreset = preset?.names.length ? preset.names : undefined;
-  const names = named.nameColumns
-    ? named.nameColumns.map((title) => namedColumn(columns, title) ?? noSuchColumn(titles, title, 'nameColumns'))
-    : (fromPreset ?? findNameColumns(titles, isFree));
-  const timezones = named.timezoneColumns
-    ? named.timezoneColumns.map(
-        (title) => namedColumn(columns, title) ?? noSuchColumn(titles, title, 'timezoneColumns'),
-      )
-    : findTimeZoneColumns(titles, isFree);
+  const names =
+    positions(named.nameColumns, noSuchColumn('nameColumns')) ?? fromPreset ?? findNameColumns(titles, isFree);
+  const timezones =
+    positions(named.timezoneColumns, noSuchColumn('timezoneColumns')) ?? findTimeZoneColumns(titles, isFree);
   // The others were variables before they were more, and agents may speak of them.
   const isOnly = (at: number) => ['name', 'timezone'].includes(plainTitle(titles[at]!));
   const used = new Set([phones[0], ...[...names, ...timezones].filter(isOnly), ...doNotCall, ...consent.keys()]);
@@ -143,9 +139,9 @@ function noDoNotCallColumn(titles: string[], wanted: string): never {
   throw new FileFault('no_do_not_call_column', message);
 }
 
-function noSuchColumn(titles: string[], wanted: string, field: string): never {
+const noSuchColumn = (field: string) => (titles: string[], wanted: string) => {
   throw new FileFault('no_such_column', `No column is called "${wanted}", as ${field} says. ${foundColumns(titles)}`);
-}
+};
 
 function foundColumns(titles: string[]): string {
   const shown = titles.slice(0, MAX_SHOWN_COLUMNS).map((title) => `"${title}"`);
