@@ -13,12 +13,12 @@ it.each(FOREIGN_FILES)(
     async function* source() {
       yield bytes;
     }
-    const read: (number | string)[][] = [];
+    const read: string[] = [];
     const invalid: number[] = [];
     let fault: unknown;
     try {
       for await (const { contacts, invalidRows } of readContacts(source(), options)) {
-        read.push(...contacts.map(({ phoneNumber, name }) => [phoneNumber, ...(name === undefined ? [] : [name])]));
+        read.push(...contacts.map(({ phoneNumber, name = '' }) => `${phoneNumber} ${name}`.trim()));
         invalid.push(...invalidRows);
       }
     } catch (error) {
