@@ -86,13 +86,17 @@ class RowReader {
     return line + 1;
   }
 
-  /** Whether one of the lines of a record behind its first is a row of its own: an inch mark has opened a quote then. */
+  /**
+   * Whether one of the lines of a record behind its first is a row of its own: an inch mark has opened a quote then. A line of
+   * a note, in which a space stands behind a comma, is none.
+   */
   #swallows(text: string, from: number, end: number): boolean {
     if (from >= end || this.#width < 2) return false;
     const lines = text.slice(from, end).split(this.#newline);
     return lines.some((line) => {
       const fields = line.split(this.#delimiter);
-      return fields.length === this.#width && fields.some((field) => digitsIn(field) >= NUMBER_DIGITS);
+      if (fields.length !== this.#width || fields.some((field, at) => at > 0 && field.startsWith(' '))) return false;
+      return fields.some((field) => digitsIn(field) >= NUMBER_DIGITS);
     });
   }
 
@@ -113,7 +117,8 @@ function takeSeparatorLine(text: string): { delimiter: Delimiter | undefined; te
 
 /**
  * Reads the records of a CSV text: delimiter found from the first rows; CRLF, LF, a mixture of both, or CR alone.
- * A quote that nothing closes, or that would swallow another row, costs its own line only. Rows of blank cells are counted in the numbering, and not returned.
+ * A quote that nothing closes, or that would swallow another row, costs its own line only. Rows of blank cells are counted
+ * in the numbering, and not returned.
  * @param pieces the text
  * @param maxRowLength the longest record, in characters; longer ones come back as faults, never into memory
  * @param tell is called with the delimiter before the first records

@@ -117,6 +117,12 @@ const TEXTS: ForeignFile[] = [
   csv('a form with notes of several lines', 'phone,name,note\n+14155550100,Ana,"call\nin the morning, please"\n', [
     '14155550100 Ana',
   ]),
+  csv(
+    'a form with a note that names somebody else',
+    'name,phone,note\nAna,+14155550100,"call\nMom, (415) 555-0101, in the morning"\n',
+    ['14155550100 Ana'],
+    US,
+  ),
   csv('nobody, with columns that are said', 'Wer;Kontakt\nAna;+14155550100\n', ['14155550100 Ana'], {
     phoneColumns: ['Kontakt'],
     nameColumns: ['Wer'],
