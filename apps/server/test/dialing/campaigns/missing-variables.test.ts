@@ -83,15 +83,16 @@ test('the preview tells what contacts lack of what the agent says, by count and 
 test('of a script the sentences are told that are not made yet, and of an agent without texts nothing', async () => {
   const say = (id: string, text: string) => ({ id, type: 'say' as const, text });
   const ask = { ...say('answer', 'Press 1.'), type: 'ask' as const };
+  const long = 'x'.repeat(300);
   const data = { day: '{{day}}', answer: '{{answer}}' };
-  const steps = [say('a', 'Hello.'), say('b', 'Hello {{first_name}}.'), say('c', 'Hello.'), ask];
+  const steps = [say('a', 'Hello.'), say('b', `Hello {{first_name}}. {{${long}}}`), say('c', 'Hello.'), ask];
   const { data: made } = await server.client.POST('/v1/agents', {
     body: { name: 'Rita', connection: { type: 'script', steps: [...steps, { id: 'd', type: 'set', data }] } },
   });
   const { preview } = await campaignOf(made!.data.agent.id);
   const told = await preview();
   expect(told.unreadySentences).toBe(2);
-  expect(Object.keys(told.missingVariables!)).toEqual(['first_name', 'day']);
+  expect(Object.keys(told.missingVariables!)).toEqual(['first_name', long, 'day']);
   const without = await (await campaignOf('bea')).preview();
   expect(without).not.toHaveProperty('missingVariables');
   expect(without).not.toHaveProperty('unreadySentences');
