@@ -60,6 +60,7 @@ pauseCampaign campaigns pause <id>
 resumeCampaign campaigns resume <id>
 stopCampaign campaigns stop <id>
 cancelCampaign campaigns cancel <id>
+getCampaignStats campaigns stats <id>
 listCampaignContacts campaigns contacts <id>
 streamCampaignEvents campaigns watch <id>
 startBatch batches create

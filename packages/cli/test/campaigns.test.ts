@@ -53,6 +53,11 @@ test('is made, previewed, started, watched to its end, and says why nobody is ca
   expect(again.stdout).toMatch(/How 2 calls ended\nOUTCOME +CALLS\n(answered|busy) +1\n/);
   expect(again.stderr).toBe('');
 
+  const stats = await cli(['campaigns', 'stats', id]);
+  expect(stats.stdout).toMatch(/^totalContacts +2$/m);
+  expect(stats.stdout).toMatch(
+    /^Not called any more\nCONTACTS +WHY\n1 +They were tried as often as the campaign may\.$/m,
+  );
   const why = await cli(['campaigns', 'why', id, '(415) 555-0186']);
   expect(why.stdout).toContain('They were tried as often as the campaign may.');
   expect(why.stdout).toContain('Called 1 time, at last: busy.');

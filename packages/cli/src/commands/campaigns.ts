@@ -82,6 +82,7 @@ export function addCampaigns(program: Command, io: Io): void {
   campaigns.one('cancel <id>', 'Give up one that has not begun', (client, id = '') => client.campaigns.cancel(id));
   const watch = { usage: 'watch <id>', says: 'Follow it to its end', example: `watch ${EXAMPLE}` };
   campaigns.add(watch, watchCampaign);
+  addStats(campaigns);
   addContacts(campaigns);
   const why = {
     usage: 'why <id> <number>',
@@ -116,6 +117,32 @@ function sayMissing(screen: Screen, missing: Record<string, number> = {}): void 
     ]);
 }
 
+/** Says how many contacts there are by why they are not called. */
+function sayReasons(screen: Screen, title: string, counts: Record<string, number>): void {
+  const reasons = Object.entries(counts).filter(([, contacts]) => contacts > 0);
+  if (reasons.length > 0)
+    screen.section(title, reasons, [
+      ['contacts', ([, contacts]) => count(contacts)],
+      ['why', ([reason]) => reasonInWords(reason)],
+    ]);
+}
+
+function addStats(campaigns: Group): void {
+  const about = {
+    usage: 'stats <id>',
+    says: 'Its figures, and why contacts are not called',
+    example: `stats ${EXAMPLE}`,
+  };
+  campaigns.add(about, async ({ client, screen }, id = '') => {
+    const stats = await client.campaigns.getStats(id);
+    if (screen.json) return screen.record(stats);
+    const { reasons, ...figures } = stats;
+    screen.record(figures);
+    sayReasons(screen, 'Not called yet', reasons?.notYet ?? {});
+    sayReasons(screen, 'Not called any more', reasons?.never ?? {});
+  });
+}
+
 const hours = (minutes: number): string => (minutes / 60).toFixed(1);
 
 function addPreview(campaigns: Group): void {
@@ -135,12 +162,7 @@ function addPreview(campaigns: Group): void {
         screen.say(
           `${count(preview.unreadySentences)} sentences of its script are not made yet: trunkline agents test`,
         );
-      const leftOut = Object.entries(preview.leftOut).filter(([, contacts]) => contacts > 0);
-      if (leftOut.length > 0)
-        screen.section('Left out', leftOut, [
-          ['contacts', ([, contacts]) => count(contacts)],
-          ['why', ([reason]) => reasonInWords(reason)],
-        ]);
+      sayReasons(screen, 'Left out', preview.leftOut);
       const shared = preview.sharedHours ?? [];
       if (shared.length > 0)
         screen.section('Called only while hours are open in all of', shared, [

@@ -136,7 +136,7 @@ function hasReason(
   const held = ofAll ? sql.lit(ofAll) : sql`c.reason`;
   const isDue = sql`c.next_attempt_at <= ${now}`;
   return sql`(${kept} or (${isLeft} and case
-    when not ${isDue} then coalesce(c.reason, 'retry_later') = ${reason}
+    when not ${isDue} and not ${isIn('invalid_time_zone')} then coalesce(c.reason, 'retry_later') = ${reason}
     when ${isIn(reason)} then true
     else ${isIn(undefined)} and ${held} = ${reason} end))`;
 }

@@ -8,6 +8,7 @@ import { created, ok, replayable } from '../../foundation/values/success.ts';
 import type { Jobs } from '../../platform/jobs/jobs.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
 import { readStats } from './campaign-stats.ts';
+import { openReasonCounts } from './count-reasons.ts';
 import { createCampaign } from './create-campaign.ts';
 import { deleteCampaign } from './delete-campaign.ts';
 import type { CampaignDeps } from './deps.ts';
@@ -32,6 +33,7 @@ const shown = (row: CampaignRow) => tagged(ok(shapeCampaign(row)), row);
 /** The operations of campaigns. */
 export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
   const { database, clock } = deps;
+  const reasonCounts = openReasonCounts();
   const ofCampaign = <T>(
     workspaceId: string,
     id: string,
@@ -101,7 +103,11 @@ export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
       return ok(pageAnswer(page, found, (contact) => contact));
     },
     getCampaignStats: async ({ path }, { workspaceId }) =>
-      ok(await ofCampaign(workspaceId, path.id, (campaign, tx) => readStats(tx, campaign, clock.now()))),
+      ofCampaign(workspaceId, path.id, async (campaign, tx) => {
+        const now = clock.now();
+        const reasons = await reasonCounts.read(tx, campaign, { ...deps, now });
+        return ok({ ...(await readStats(tx, campaign, now)), reasons });
+      }),
     streamCampaignEvents: async ({ path, headers }, { workspaceId }) => {
       const reader = { workspaceId, lastEventId: headers['Last-Event-ID'] };
       const stream = await streamCampaignEvents(deps, fromId(path.id), reader);

@@ -4,6 +4,7 @@ import { addContacts } from '../../../src/dialing/campaigns/add-contacts.ts';
 import { readStats } from '../../../src/dialing/campaigns/campaign-stats.ts';
 import { changeHoursOfWorkspace } from '../../../src/dialing/campaigns/change-hours.ts';
 import { claimContacts } from '../../../src/dialing/campaigns/claim/claim-contacts.ts';
+import { openReasonCounts } from '../../../src/dialing/campaigns/count-reasons.ts';
 import { createCampaign } from '../../../src/dialing/campaigns/create-campaign.ts';
 import type { ContactReason } from '../../../src/dialing/campaigns/explain-contact.ts';
 import { type ContactQuery, contactPage } from '../../../src/dialing/campaigns/list-contacts.ts';
@@ -66,6 +67,9 @@ async function seed(
       await begin();
       while (await add());
     },
+    row: () => inTx(async (tx) => (await findCampaign(tx, id))!),
+    reasons: (counts = openReasonCounts()) =>
+      inTx(async (tx) => counts.read(tx, (await findCampaign(tx, id))!, { ...under.deps, now: noon })),
     stats: () => inTx(async (tx) => readStats(tx, (await findCampaign(tx, id))!, noon)),
     /** The numbers that a claim calls. */
     claim: async (now: Date) => {
@@ -287,6 +291,18 @@ describe('contacts', () => {
         expect(found.totalCount).toBe(expected.length);
         if (expected.length > 0) given.add(reason);
       }
+      const { notYet, never } = await campaign.reasons();
+      const hasEnded = ['stopped', 'completed'].includes((await campaign.row()).status);
+      const countOf = (contacts: typeof all) =>
+        Object.fromEntries(
+          [...given].flatMap((reason) => {
+            const { length } = contacts.filter((contact) => contact.reason === reason);
+            return length > 0 ? [[reason, length]] : [];
+          }),
+        );
+      const isLeft = ({ state }: (typeof all)[number]) => !hasEnded && (state === 'pending' || state === 'waiting');
+      expect(notYet).toEqual(countOf(all.filter(isLeft)));
+      expect(never).toEqual(countOf(all.filter((contact) => !isLeft(contact))));
       return given;
     };
     const kept = ['do_not_call', 'retries_exhausted'];
@@ -304,6 +320,26 @@ describe('contacts', () => {
     await campaign.write(`update campaigns set answered = 1 where id = $id`);
     expect(await compare()).toEqual(new Set([...kept, 'target_reached']));
   });
+});
+
+test('the reasons of a large campaign are counted once in a while', async () => {
+  const campaign = await seed([{ entries: numbers(2) }]);
+  await campaign.start();
+  await campaign.write(`update campaigns set total_contacts = 10000 where id = $id`);
+  let elapsed = 0;
+  const counts = openReasonCounts(() => elapsed);
+  const skip = (number: number) =>
+    campaign.write(`update campaign_contacts set state = 'skipped', reason = 'do_not_call'
+      where campaign_id = $id and phone_number = ${number}`);
+  await skip(14155550200);
+  const [first, beside] = await Promise.all([campaign.reasons(counts), campaign.reasons(counts)]);
+  expect(first).toEqual({ notYet: {}, never: { do_not_call: 1 }, countedAt: noon.toISOString() });
+  expect(beside).toBe(first);
+  await skip(14155550201);
+  elapsed = 1999;
+  expect(await campaign.reasons(counts)).toBe(first);
+  elapsed = 2000;
+  expect((await campaign.reasons(counts)).never).toEqual({ do_not_call: 2 });
 });
 
 describe('who is not called now', () => {

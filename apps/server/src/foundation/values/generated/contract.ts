@@ -1165,7 +1165,7 @@ export interface paths {
         };
         /**
          * Read a campaign's figures
-         * @description Where the contacts are, how the calls ended, and how fast it goes. The states add up to `totalContacts`. A draft's figures are all 0.
+         * @description Where the contacts are, how the calls ended, how fast it goes, and why contacts are not called (`reasons`). The states add up to `totalContacts`. A draft's figures are all 0.
          */
         get: operations["getCampaignStats"];
         put?: never;
@@ -5473,6 +5473,25 @@ export interface components {
         CallOutcomeCounts: {
             [key: string]: number;
         };
+        /**
+         * @description How many contacts there are by the reason that each of them shows. A reason without contacts is left out.
+         * @example {
+         *       "retry_later": 96,
+         *       "outside_window": 240
+         *     }
+         */
+        CampaignReasonCounts: {
+            [key: string]: components["schemas"]["CampaignContactCount"];
+        };
+        /** @description Why contacts are not called, counted. `GET …/contacts?reason=…` lists those of a reason; with `state=pending&state=waiting` those of `notYet` alone. */
+        CampaignReasons: {
+            /** @description Of those who are still to be called. Who is about to be called has no reason and is not in it. */
+            notYet: components["schemas"]["CampaignReasonCounts"];
+            /** @description Of those who are not called any more: left out, given up, or left when the campaign ended. Who was reached has no reason and is not in it. */
+            never: components["schemas"]["CampaignReasonCounts"];
+            /** @description When they were counted: now, or some seconds ago if the campaign has 10,000 contacts or more. */
+            countedAt: components["schemas"]["Timestamp"];
+        };
         /** @description Where a campaign's or batch's contacts are, and how their calls ended. */
         CampaignStats: {
             /** @description All contacts. */
@@ -5507,6 +5526,8 @@ export interface components {
             startedAt?: components["schemas"]["Timestamp"];
             /** @description When the last contact is likely to be done at this speed. Absent where that can't be said. */
             estimatedEndAt?: components["schemas"]["Timestamp"];
+            /** @description Why contacts are not called, counted. Only where the figures are read by themselves: absent in events and of batches. */
+            reasons?: components["schemas"]["CampaignReasons"];
         };
         /** @description A campaign's figures. */
         CampaignStatsAnswer: {
