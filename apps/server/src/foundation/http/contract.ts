@@ -76,6 +76,8 @@ export interface Operation {
         judged: ReadonlySet<string>;
         /** Every property that it may have, if it is a closed object, or one of several. */
         known: ReadonlySet<string> | undefined;
+        /** How many items each of its lists may have. */
+        mostItems: ReadonlyMap<string, number>;
       }
     | undefined;
   /** Declared statuses with their declared error codes, where they name any. */
@@ -139,6 +141,20 @@ function knownIn(document: ContractDocument, reference: Schema | undefined): Set
   return shapes?.includes(undefined) ? undefined : shapes && new Set(shapes.flatMap((each) => [...each!]));
 }
 
+/** Of a property that several shapes have, the most that one of them takes. */
+function mostItemsIn(document: ContractDocument, reference: Schema | undefined): Map<string, number> {
+  const most = new Map<string, number>();
+  if (!reference) return most;
+  const { properties = {}, oneOf = [], anyOf = [], allOf = [] } = resolve(document, reference) as Shape;
+  const own = Object.entries(properties).map(([name, property]): [string, number] => [
+    name,
+    (resolve(document, property) as { maxItems?: number }).maxItems ?? Number.POSITIVE_INFINITY,
+  ]);
+  const theirs = [...oneOf, ...anyOf, ...allOf].flatMap((each) => [...mostItemsIn(document, each)]);
+  for (const [name, items] of [...own, ...theirs]) most.set(name, Math.max(items, most.get(name) ?? 0));
+  return most;
+}
+
 interface Shape {
   additionalProperties?: unknown;
   properties?: Record<string, Schema>;
@@ -172,6 +188,7 @@ export function operationsOf(document: ContractDocument): Operation[] {
         schema: requestBody.content['application/json']?.schema,
         judged: new Set(judgedIn(document, requestBody.content['application/json']?.schema)),
         known: knownIn(document, requestBody.content['application/json']?.schema),
+        mostItems: mostItemsIn(document, requestBody.content['application/json']?.schema),
       },
       statuses: new Map(statuses),
       streams: 'text/event-stream' in (operation.responses['200']?.content ?? {}),

@@ -73,10 +73,11 @@ export function createEdge(options: EdgeOptions): Edge {
   const pace = createPace(REFUSALS_AT_ONCE * REFUSAL_APART_MS, LONGEST_REFUSAL_MS);
   const routes = new RouteTable<Route>();
   for (const operation of validator.operations) {
+    const marked = options.marked(operation);
     routes.add(operation.method, operation.path, {
       operation,
-      reader: createRequestReader(operation, MAX_BODY_OF[operation.id] ?? MAX_BODY, bodies, large),
-      marked: options.marked(operation),
+      reader: createRequestReader(operation, MAX_BODY_OF[operation.id] ?? MAX_BODY, bodies, large, marked),
+      marked,
       handler: (options.handlers[operation.id] as AnyHandler | undefined) ?? withoutHandler,
       listsByCursor: takesCursor(operation),
       isStream: operation.streams,

@@ -5,7 +5,10 @@ import { ServiceError } from '../values/service-error.ts';
 import { createLoopShare } from './loop-share.ts';
 import { createLargeBodies, type LargeBody, parseInTurns } from './parse-in-turns.ts';
 
-const any: LargeBody = { maxValues: 1_000_000, known: undefined, judged: new Set(), exactly: false };
+const any: LargeBody = {
+  ...{ maxValues: 1_000_000, known: undefined, judged: new Set<string>(), mostItems: new Map(), exactly: false },
+  tooManyItems: (list, most) => new ServiceError('invalid_request', `${list} has more than ${most}`),
+};
 const parse = (text: string, asked: Partial<LargeBody> = {}) =>
   parseInTurns(Buffer.from(text), { ...any, ...asked }, () => nextTurn());
 const refusal = async (text: string, asked?: Partial<LargeBody>) => {
@@ -98,6 +101,7 @@ test.each<[string, string, Partial<LargeBody>]>([
     "body must hold no number that JSON can't carry exactly, such as 1e400: send it as text",
     { exactly: true },
   ],
+  ['{"b":[1,2,3],"a":[[1,2,3],2,3, no JSON', 'a has more than 2', { mostItems: new Map([['a', 2]]) }],
 ])('the first fault is the end: %.40s', async (text, message, asked) => {
   expect(await refusal(text, asked)).toBe(message);
 });
@@ -118,6 +122,7 @@ test('bytes that are changed at random come to what JSON.parse makes of their te
     for (const [at, byte] of changed) bytes[at] = byte;
     const cut = bytes.subarray(0, end ?? bytes.length);
     const found = await parseInTurns(cut, asked, () => nextTurn()).then(({ body }) => JSON.stringify(body), asFault);
+    expect(await begins(cut)).toSatisfy((fault) => fault === undefined || fault === found);
     if (found === 'refused') return;
     expect(found).toBe(jsonOf(cut));
     if (found !== 'no JSON') same += 1;
@@ -125,6 +130,21 @@ test('bytes that are changed at random come to what JSON.parse makes of their te
   await fc.assert(isAlike, { numRuns: 10_000, seed: 7 });
   expect(same).toBeGreaterThan(50);
 });
+
+test('what has come of a body is refused for what all of it is refused for, and for nothing else', async () => {
+  const whole = '{"a":[1.5e-3,-0,"é😀\\u00e9\\n",true,false,null,""],"b":{"c":123456789012345}}';
+  const exactly = { ...any, exactly: true };
+  for (let end = 0; end <= Buffer.byteLength(whole); end += 1)
+    expect(await begins(Buffer.from(whole).subarray(0, end), exactly)).toBeUndefined();
+  const faulty = Buffer.from('{"a":1,"b":tru e,"c":1}');
+  const faults = await Promise.all(Array.from(faulty, (_, at) => begins(faulty.subarray(0, at))));
+  expect(faults.indexOf('no JSON')).toBeLessThan(faulty.length - 1);
+});
+
+const largeBodies = createLargeBodies(() => nextTurn());
+/** What is found of a fault in the beginning of a body. */
+const begins = (bytes: Uint8Array, asked = any) =>
+  largeBodies.checkBeginning('w', bytes, asked).then(() => undefined, asFault);
 
 const asFault = (error: unknown) => (error instanceof ServiceError ? 'refused' : 'no JSON');
 

@@ -1,6 +1,7 @@
 import { noteAsSentInTurns } from '../values/as-sent.ts';
 import { nameFault } from '../values/kept-text.ts';
 import { limiter } from '../values/limiter.ts';
+import { ServiceError } from '../values/service-error.ts';
 import { checkExact } from './exact-numbers.ts';
 import { checkText, tooManyValues } from './free-form.ts';
 import { createLoopShare } from './loop-share.ts';
@@ -14,6 +15,10 @@ export interface LargeBody {
   known: ReadonlySet<string> | undefined;
   /** Properties whose items are only counted (`checkFreeForm`). */
   judged: ReadonlySet<string>;
+  /** How many items each of its lists may have, where the contract says it. */
+  mostItems: ReadonlyMap<string, number>;
+  /** The refusal of a list that has more. */
+  tooManyItems(list: string, most: number): Error;
   /** Whether numbers are refused that a double would change (`parseExactly`). */
   exactly: boolean;
 }
@@ -44,13 +49,14 @@ const WORDS = [
   ['false', false],
   ['null', null],
 ] as const;
+const LONGEST_WORD = 'false'.length;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Parses a large body as JSON.parse does, and checks it as `checkFreeForm` does, a little in each turn of the event loop,
- * and stops at the first fault: a property that the contract doesn't know, too deep, too many values or names. Throws a
- * SyntaxError or TypeError for what is no JSON in UTF-8. It reads the bytes themselves: text of megabytes would fill V8's
+ * and stops at the first fault: a property that the contract doesn't know, too deep, too many values, items or names. Throws
+ * a SyntaxError or TypeError for what is no JSON in UTF-8. It reads the bytes themselves: text of megabytes would fill V8's
  * heap, whose collections stop the event loop.
  * @param nextTurn is told how long each turn took, but for the last
  * @returns the body, and how many values there are
@@ -66,6 +72,17 @@ export async function parseInTurns(
   return { body: parsing.root, values: parsing.values };
 }
 
+/** Throws what `parseInTurns` would find in a body of which this much has come, whatever comes behind it. */
+async function checkBeginning(bytes: Uint8Array, asked: LargeBody, nextTurn: (ms: number) => Promise<void>) {
+  const parsing = new Parsing(bytes, asked);
+  try {
+    for (let from = performance.now(); !parsing.goOn(); from = performance.now())
+      await nextTurn(performance.now() - from);
+  } catch (error) {
+    if (error instanceof ServiceError || !parsing.isAtEnd()) throw error;
+  }
+}
+
 /** Parses the large bodies of a process. */
 export interface LargeBodies {
   /**
@@ -78,6 +95,8 @@ export interface LargeBodies {
     asked: LargeBody,
     isNamed: boolean,
   ): Promise<{ body: unknown; values: number }>;
+  /** Throws the first fault of what has come of a body, so that the rest need not be read. */
+  checkBeginning(workspaceId: string, bytes: Uint8Array, asked: LargeBody): Promise<void>;
 }
 
 /** Bodies that are parsed at a time, one of a workspace. */
@@ -95,6 +114,8 @@ export function createLargeBodies(share = createLoopShare()): LargeBodies {
         if (isNamed) await noteAsSentInTurns(parsed.body, nextTurn);
         return parsed;
       }))!,
+    checkBeginning: (workspaceId, bytes, asked) =>
+      inTurn(workspaceId, () => checkBeginning(bytes, asked, (ms) => share(workspaceId, ms))),
   };
 }
 
@@ -103,6 +124,8 @@ interface Frame {
   value: unknown[] | Record<string, unknown>;
   name: string;
   isJudged: boolean;
+  /** Items that a list may have. */
+  most: number;
 }
 
 class Parsing {
@@ -137,8 +160,8 @@ class Parsing {
     if (code !== OPEN_LIST && code !== OPEN_OBJECT) return this.#place(this.#scalar(code));
     this.#at += 1;
     if (this.#frames.length === MAX_DEPTH) throw tooDeep();
-    const isJudged = this.#isJudged();
-    const frame: Frame = { value: code === OPEN_LIST ? [] : {}, name: '', isJudged };
+    const [isJudged, most] = [this.#isJudged(), this.#mostItems()];
+    const frame: Frame = { value: code === OPEN_LIST ? [] : {}, name: '', isJudged, most };
     if (this.#next() === (code === OPEN_LIST ? CLOSE_LIST : CLOSE_OBJECT)) {
       this.#at += 1;
       return this.#place(frame.value);
@@ -148,10 +171,22 @@ class Parsing {
     return false;
   }
 
+  /** Whether what could not be read may go on behind the last byte. */
+  isAtEnd(): boolean {
+    return this.#at + LONGEST_WORD > this.#bytes.length;
+  }
+
   #isJudged(): boolean {
     const top = this.#frames.at(-1);
     if (top === undefined) return false;
     return top.isJudged || (this.#frames.length === 1 && this.#asked.judged.has(top.name));
+  }
+
+  /** Of a list that begins here. */
+  #mostItems(): number {
+    const [body, ...others] = this.#frames;
+    if (body === undefined || others.length > 0) return Number.POSITIVE_INFINITY;
+    return this.#asked.mostItems.get(body.name) ?? Number.POSITIVE_INFINITY;
   }
 
   /** Puts a value where it belongs, and so on with what it ends. */
@@ -163,8 +198,9 @@ class Parsing {
         if (this.#next() !== undefined) throw new SyntaxError();
         return true;
       }
-      if (Array.isArray(frame.value)) frame.value.push(value);
-      else if (frame.name === '__proto__') Object.defineProperty(frame.value, frame.name, property(value));
+      if (Array.isArray(frame.value)) {
+        if (frame.value.push(value) > frame.most) throw this.#asked.tooManyItems(this.#frames[0]!.name, frame.most);
+      } else if (frame.name === '__proto__') Object.defineProperty(frame.value, frame.name, property(value));
       else frame.value[frame.name] = value;
       const code = this.#next();
       this.#at += 1;
@@ -215,7 +251,8 @@ class Parsing {
     if (!NUMBER.test(source)) throw new SyntaxError();
     this.#work += Math.floor(source.length / BYTES_A_VALUE);
     const number = Number(source);
-    if (this.#asked.exactly) checkExact(source, number);
+    // At the end it may go on.
+    if (this.#asked.exactly && this.#at < this.#bytes.length) checkExact(source, number);
     return number;
   }
 
@@ -244,6 +281,7 @@ class Parsing {
       if (at - start >= LONGEST_TEXT) throw faultAt('/body', `must hold no text of over ${LONGEST_TEXT} bytes`);
       if (code === BACKSLASH) at += 1;
       // Past the end there is no code at all.
+      if (code === undefined) this.#at = at;
       if (code === undefined || code < 0x20) throw new SyntaxError();
       if (code === BACKSLASH) isEscaped = true;
       else if (code > 0x7e) isAscii = false;

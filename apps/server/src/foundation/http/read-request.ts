@@ -7,9 +7,9 @@ import { parseExactly } from './exact-numbers.ts';
 import type { Exchange } from './exchange.ts';
 import { BYTES_PER_VALUE, checkFreeForm, checkText } from './free-form.ts';
 import { checkNesting } from './nesting.ts';
-import type { LargeBodies } from './parse-in-turns.ts';
+import type { LargeBodies, LargeBody } from './parse-in-turns.ts';
 import { type BodyReader, hasBody, LARGE, textOf } from './request-body.ts';
-import { faultAt, unsupportedMediaType } from './request-fault.ts';
+import { faultAt, type MarkedPlace, tooManyItems, unsupportedMediaType } from './request-fault.ts';
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -26,14 +26,19 @@ export function createRequestReader(
   maxBytes: number,
   bodies: BodyReader,
   large: LargeBodies,
+  marked: readonly MarkedPlace[],
 ): RequestReader {
   const numbers = operation.parameters.filter((parameter) => /^(integer|number)$/.test(String(parameter.schema.type)));
   const headerNames = operation.parameters
     .filter(({ in: place }) => place === 'header')
     .map(({ name }) => name.toLowerCase());
   const listsByCursor = takesCursor(operation);
-  const { known, judged = new Set<string>() } = operation.body ?? {};
-  const asked = { maxValues: maxBytes / BYTES_PER_VALUE, known, judged, exactly: operation.id === 'startWorkflowRun' };
+  const { known, judged = new Set<string>(), mostItems = new Map<string, number>() } = operation.body ?? {};
+  const asked: LargeBody = {
+    ...{ maxValues: maxBytes / BYTES_PER_VALUE, known, judged, mostItems },
+    exactly: operation.id === 'startWorkflowRun',
+    tooManyItems: (list, most) => tooManyItems(list, most, operation, marked),
+  };
   const checked = (body: unknown) => ({ body, values: checkFreeForm(body, asked.maxValues, judged) });
 
   const partsOf = ({ request }: Exchange, params: Record<string, string>, search: string): RequestParts => {
@@ -58,15 +63,18 @@ export function createRequestReader(
     parts.headers['content-type'] = type;
     if (type !== JSON_TYPE && type !== FORM_TYPE) return parts;
     const isNamed = parts.headers['idempotency-key'] !== undefined;
-    const parsed = await bodies.read(request, maxBytes, exchange, (bytes) => {
+    const { workspaceId } = exchange;
+    const parse = (bytes: Uint8Array) => {
       if (type === FORM_TYPE) return checked({ ...parseQuery(textOf(bytes)) });
-      if (bytes.length > LARGE) return large.parse(exchange.workspaceId, bytes, asked, isNamed);
+      if (bytes.length > LARGE) return large.parse(workspaceId, bytes, asked, isNamed);
       const text = textOf(bytes);
       checkNesting(text);
       const small = checked(asked.exactly ? parseExactly(text) : JSON.parse(text));
       if (isNamed) noteAsSent(small.body);
       return small;
-    });
+    };
+    const check = (bytes: Uint8Array) => large.checkBeginning(workspaceId, bytes, asked);
+    const parsed = await bodies.read(request, maxBytes, exchange, parse, type === JSON_TYPE ? check : undefined);
     if (parsed.body === null) throw missingBody();
     return Object.assign(parts, parsed);
   }

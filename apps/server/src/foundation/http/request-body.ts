@@ -7,6 +7,9 @@ import { watchBodies } from './slow-bodies.ts';
 /** Bytes from which on a body is read and parsed in turns: what is smaller takes JSON.parse a few milliseconds at most. */
 export const LARGE = 65_536;
 
+/** Of a large body so many bytes are checked before more is read, and then each time so many times as many. */
+const [FIRST_CHECK, TIMES_AS_MANY] = [LARGE, 4];
+
 /** So many bytes are read in a turn of the event loop, and about so many in a millisecond of it. */
 const [BYTES_A_TURN, BYTES_A_MS] = [4 * LARGE, 8 * LARGE];
 
@@ -45,12 +48,14 @@ export interface BodyReader {
    * there is no room for it, and `invalid_request` for what is not JSON in UTF-8.
    *
    * @param parse is given the bytes, and throws a `ServiceError` for what it refuses, any other error for what is no JSON
+   * @param check is given what has come of a large body, and throws the same: the rest is not read then
    */
   read<Parsed>(
     request: IncomingMessage,
     limit: number,
     taker: RoomTaker,
     parse: (bytes: Uint8Array) => Parsed | Promise<Parsed>,
+    check?: ((bytes: Uint8Array) => Promise<void>) | undefined,
   ): Promise<Parsed>;
 }
 
@@ -58,12 +63,18 @@ export interface BodyReader {
 export function createBodyReader(room: BodyRoom, share = createLoopShare()): BodyReader {
   const watch = watchBodies();
 
-  function readBytes(request: IncomingMessage, limit: number, taker: RoomTaker): Promise<Uint8Array> {
+  function readBytes(
+    request: IncomingMessage,
+    limit: number,
+    taker: RoomTaker,
+    check: ((bytes: Uint8Array) => Promise<void>) | undefined,
+  ): Promise<Uint8Array> {
     const { 'content-length': told } = request.headers;
     if (told !== undefined) room.take(taker, Number(told));
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
+      let chunks: Buffer[] = [];
       let inThisTurn = 0;
+      let nextCheck = FIRST_CHECK;
       const giveUp = (error: unknown) => {
         watch.remove(body);
         request.removeAllListeners('data');
@@ -77,11 +88,20 @@ export function createBodyReader(room: BodyRoom, share = createLoopShare()): Bod
         if (told === undefined) room.take(taker, chunk.length);
         chunks.push(chunk);
         inThisTurn += chunk.length;
-        if (inThisTurn < BYTES_A_TURN) return;
+        const isDue = check !== undefined && body.bytes > nextCheck && body.bytes < Number(told ?? limit);
+        if (inThisTurn < BYTES_A_TURN && !isDue) return;
         // The socket would be read until nothing is left, however many megabytes that are, before others have a turn.
         request.pause();
-        void share(taker.workspaceId, inThisTurn / BYTES_A_MS).then(() => request.resume());
+        void rest(isDue).then(() => request.resume(), giveUp);
+      };
+      const rest = async (isDue: boolean) => {
+        const turn = share(taker.workspaceId, inThisTurn / BYTES_A_MS);
         inThisTurn = 0;
+        await turn;
+        if (!isDue) return;
+        nextCheck = body.bytes * TIMES_AS_MANY;
+        chunks = [Buffer.concat(chunks)];
+        await check?.(chunks[0]!);
       };
       request.on('data', (chunk: Buffer) => {
         try {
@@ -99,11 +119,11 @@ export function createBodyReader(room: BodyRoom, share = createLoopShare()): Bod
   }
 
   return {
-    async read(request, limit, taker, parse) {
+    async read(request, limit, taker, parse, check) {
       refuseEncoding(request);
       if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
       try {
-        return await parse(await readBytes(request, limit, taker));
+        return await parse(await readBytes(request, limit, taker, check));
       } catch (error) {
         if (error instanceof ServiceError) throw error;
         throw new ServiceError('invalid_request', 'The request body is not valid JSON in UTF-8.', {

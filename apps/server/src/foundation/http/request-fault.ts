@@ -75,6 +75,22 @@ export function requestFault(
   return faults.length > 0 ? refusal('invalid_request', faults) : new ServiceError('invalid_request', message);
 }
 
+/** The refusal of a list in a body, as the validator finds it. */
+export const tooManyItems = (list: string, most: number, operation: Operation, marked: readonly MarkedPlace[]) =>
+  requestFault(
+    {
+      ...{ status: 400, message: '' },
+      errors: [
+        {
+          path: `/body/${list}`,
+          message: `must NOT have more than ${most} items`,
+          errorCode: 'maxItems.openapi.validation',
+        },
+      ],
+    },
+    ...[operation, marked, undefined],
+  ) as ServiceError;
+
 /** The refusal of one place in a request, such as `/query/page`, for what it must or must not be. */
 export const faultAt = (path: string, message: string) =>
   new ServiceError('invalid_request', `${path.slice(1)} ${message}`, { details: [{ path, message }] });

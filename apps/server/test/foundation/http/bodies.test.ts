@@ -99,7 +99,7 @@ test('bodies take 16 MiB of memory for one key, and for a workspace no more than
 
   // Without a length it counts what has come.
   const chunked = await post(batch, 'b', { 'Transfer-Encoding': 'chunked' });
-  const chunk = `100000\r\n${'['.repeat(MEBIBYTE)}\r\n`;
+  const chunk = `100000\r\n${' '.repeat(MEBIBYTE)}\r\n`;
   for (let count = 0; count < 8; count += 1) chunked.socket.write(chunk);
   await expect.poll(() => chunked.socket.writableLength).toBe(0);
   const rest = [await fill('b'), ...(await Promise.all(['c', 'c', 'd', 'd'].map(fill)))];
@@ -143,6 +143,35 @@ test('of a large body nothing is read behind the first property that the operati
     body: `{"phoneNumbers":["${'1'.repeat(70_000)}"],"x":1, and no JSON`,
   });
   expect([entries.status, entries.body.error]).toEqual([400, 'body/x is not a known property']);
+});
+
+test('a fault of what has come is answered before the rest comes', async () => {
+  const begins = {
+    'body/x is not a known property': `{"x":${' '.repeat(70_000)}`,
+    'must be valid JSON in UTF-8': `{"agentId":"a" "x":${' '.repeat(70_000)}`,
+    'body/recipients must NOT have more than 1000 items': `{"recipients":[${'1,'.repeat(40_000)}`,
+  };
+  for (const [fault, begin] of Object.entries(begins)) {
+    const early = await post(batch, 'early', { 'Content-Length': 8 * MEBIBYTE }, begin);
+    await expect.poll(() => early.text).toMatch(/^HTTP\/1\.1 400 .*\r\nConnection: close\r\n.*}$/s);
+    expect(early.text).toContain(fault);
+    early.socket.destroy();
+  }
+  const late = `{"agentId":"${' '.repeat(70_000)}`;
+  const slow = await post(batch, 'early', { 'Content-Length': 8 * MEBIBYTE }, late);
+  slow.socket.write(`","x":${' '.repeat(400_000)}`);
+  await expect.poll(() => slow.text).toContain('body/x is not a known property');
+  slow.socket.destroy();
+});
+
+test('a list that is too long is refused in the same words, however large the body is', async () => {
+  const refused = async (items: number) => {
+    const answer = await edge.send('POST', batch, {
+      body: `{"agentId":"a","fromNumber":"+14155550100","recipients":[${'1,'.repeat(items)}1]}`,
+    });
+    return { status: answer.status, ...answer.body, requestId: '' };
+  };
+  expect(await refused(40_000)).toEqual(await refused(1_000));
 });
 
 test('what comes of a body after its refusal is let through slowly', async () => {

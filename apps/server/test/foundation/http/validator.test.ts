@@ -104,6 +104,7 @@ test('the validator sees of a content type only what the contract knows', async 
     1024,
     createBodyReader(createBodyRoom()),
     createLargeBodies(),
+    [],
   );
   const read = (type: string) => {
     const headers = { 'content-type': type, 'content-length': '2' };
