@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { tracer } from '../observe/tracing.ts';
 import { canonicalBytes } from '../values/canonical-base64.ts';
 import { toId } from '../values/ids.ts';
@@ -12,12 +12,12 @@ import { Caller, Exchange, inputOf, splitUrl, write } from './exchange.ts';
 import type { Handlers, OperationId, RequestContext } from './handler.ts';
 import { createLoopShare } from './loop-share.ts';
 import type { OpenStreams } from './open-streams.ts';
-import { createPace } from './pace.ts';
 import { createLargeBodies } from './parse-in-turns.ts';
 import type { Authenticate, OpenStream, Principal } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRequestReader, type RequestReader } from './read-request.ts';
-import { createBodyReader, isComing } from './request-body.ts';
+import { createRefusalTurns } from './refusal-turns.ts';
+import { createBodyReader } from './request-body.ts';
 import { type MarkedPlace, requestFault } from './request-fault.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
 import { subjectOf, traceRequest } from './trace-request.ts';
@@ -44,9 +44,6 @@ const MAX_BODY = 2 * MEBIBYTE;
 /** Those that take more (api.md, "Limits of a request"). */
 const MAX_BODY_OF: Partial<Record<OperationId, number>> = { startBatch: 8 * MEBIBYTE };
 
-/** A refusal for its rate costs some 0.1 ms: a workspace that asks on without a pause gets 200 a second. */
-const [REFUSALS_AT_ONCE, REFUSAL_APART_MS, LONGEST_REFUSAL_MS] = [50, 5, 2000];
-
 type AnyHandler = (input: object, context: RequestContext) => Promise<Answer>;
 
 interface Route {
@@ -70,7 +67,7 @@ export function createEdge(options: EdgeOptions): Edge {
   const share = createLoopShare();
   const bodies = createBodyReader(room, share);
   const large = createLargeBodies(share);
-  const pace = createPace(REFUSALS_AT_ONCE * REFUSAL_APART_MS, LONGEST_REFUSAL_MS);
+  const turn = createRefusalTurns(Math.max(MAX_BODY, ...Object.values(MAX_BODY_OF)));
   const routes = new RouteTable<Route>();
   for (const operation of validator.operations) {
     const marked = options.marked(operation);
@@ -152,10 +149,8 @@ export function createEdge(options: EdgeOptions): Edge {
     try {
       await carryOut(exchange);
     } catch (error) {
-      // A body that came together with the headers is there by then, and its connection can stay open.
-      if (isComing(request)) await nextTurn();
-      if (error instanceof ServiceError && error.code === 'rate_limited')
-        await sleep(pace(exchange.workspaceId, REFUSAL_APART_MS));
+      room.giveBack(exchange);
+      await turn(exchange, error);
       answering.fail(exchange, error);
     } finally {
       giveBackRoom(room, exchange);

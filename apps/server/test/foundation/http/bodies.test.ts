@@ -27,7 +27,7 @@ beforeAll(async () => {
     authenticate: (key) =>
       key === 'nobody'
         ? undefined
-        : { keyId: key, hash: key, workspaceId: key === 'other' ? 'other' : 'w', permissions: ['*'] },
+        : { keyId: key, hash: key, workspaceId: key.length === 1 ? 'w' : key, permissions: ['*'] },
     onAnswer: noteStatus,
   });
 });
@@ -152,7 +152,7 @@ test('a fault of what has come is answered before the rest comes', async () => {
     'body/recipients must NOT have more than 1000 items': `{"recipients":[${'1,'.repeat(40_000)}`,
   };
   for (const [fault, begin] of Object.entries(begins)) {
-    const early = await post(batch, 'early', { 'Content-Length': 8 * MEBIBYTE }, begin);
+    const early = await post(batch, `early, ${fault}`, { 'Content-Length': 8 * MEBIBYTE }, begin);
     await expect.poll(() => early.text).toMatch(/^HTTP\/1\.1 400 .*\r\nConnection: close\r\n.*}$/s);
     expect(early.text).toContain(fault);
     early.socket.destroy();
@@ -162,6 +162,21 @@ test('a fault of what has come is answered before the rest comes', async () => {
   slow.socket.write(`","x":${' '.repeat(400_000)}`);
   await expect.poll(() => slow.text).toContain('body/x is not a known property');
   slow.socket.destroy();
+});
+
+test('who is refused one large body after the other waits for the answers', async () => {
+  const [begin, length] = [`{"x":${' '.repeat(70_000)}`, { 'Content-Length': 8 * MEBIBYTE }];
+  const msOf = async () => {
+    const from = performance.now();
+    const early = await post(batch, 'again', length, begin);
+    await expect.poll(() => early.text, { interval: 5 }).toContain('is not a known property');
+    early.socket.destroy();
+    return performance.now() - from;
+  };
+  await msOf();
+  await msOf();
+  // Its 8 MiB take two seconds.
+  expect(await msOf()).toBeGreaterThan(1200);
 });
 
 test('a list that is too long is refused in the same words, however large the body is', async () => {
