@@ -1,12 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database } from '../../foundation/database/database.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
+import { coalesce } from '../../foundation/values/coalesce.ts';
 import type { InboundDirectory, InboundTrunk, OwnedNumber } from '../telephony/sip/inbound-peers.ts';
 import { readTrunk } from './check-trunk.ts';
 import { readTrunks } from './store.ts';
 import { given, type TrunkRow } from './trunk.ts';
 import { allGrants, type Named, ungranted } from './trunk-grants.ts';
+
+/** Statements at a time, of different trunks each: those of one peer keep no other's waiting. */
+const SETS_AT_ONCE = 2;
 
 /** The trunks and numbers of all workspaces, for calls that arrive, and for calls that another server has placed. */
 export const inboundTrunks = ({
@@ -18,6 +23,8 @@ export const inboundTrunks = ({
   secrets: Secrets;
   log: Logger;
 }): InboundDirectory => ({
+  numbersOf: numbersOf(database),
+
   async trunks() {
     const [trunks, numbers, alike, grants] = await database.inEngine((tx) =>
       Promise.all([
@@ -52,17 +59,30 @@ export const inboundTrunks = ({
     const row = await database.inWorkspace(workspaceId, async (tx) => (await readTrunks(tx, [trunkId]))[0]);
     return row && readTrunk({ secrets, log }, row);
   },
-
-  async numbersOf(numbers, trunkIds) {
-    const { rows } = await database.inEngine((tx) =>
-      sql<OwnedNumber>`
-        select phone_number as number, workspace_id as "workspaceId", shared from phone_numbers
-        where phone_number = any(${numbers}) and trunk_id = any(${trunkIds}::uuid[]) and status = 'active'
-        order by id`.execute(tx.db),
-    );
-    return rows;
-  },
 });
+
+/** What is asked of the same trunks in one turn of the event loop is asked in one statement. */
+function numbersOf(database: Database): InboundDirectory['numbersOf'] {
+  type Asked = { numbers: readonly string[]; trunkIds: readonly string[] };
+  const ask = coalesce<Asked, OwnedNumber[]>(
+    async (asked) => {
+      const numbers = [...new Set(asked.flatMap((each) => each.numbers))];
+      const { trunkIds } = asked[0]!;
+      const { rows } = await database.inEngine((tx) =>
+        sql<OwnedNumber>`
+          select phone_number as number, workspace_id as "workspaceId", shared from phone_numbers
+          where phone_number = any(${numbers}) and trunk_id = any(${trunkIds}::uuid[]) and status = 'active'
+          order by id`.execute(tx.db),
+      );
+      return asked.map((each) => rows.filter(({ number }) => each.numbers.includes(number)));
+    },
+    {
+      sets: SETS_AT_ONCE,
+      fits: ([first], { trunkIds }) => first === undefined || isDeepStrictEqual(first.trunkIds, trunkIds),
+    },
+  );
+  return (numbers, trunkIds) => ask({ numbers, trunkIds });
+}
 
 type Row = Named & Pick<TrunkRow, 'workspace_id' | 'id' | 'transport' | 'country' | 'headers_to_agent' | 'username'>;
 type NumbersOf = ReadonlyMap<string, string[]>;

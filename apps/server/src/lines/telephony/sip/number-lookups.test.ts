@@ -1,5 +1,5 @@
 import { parseMessage, type SipRequest, type Target } from '@trunkline/sip';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createNumberLookups } from './number-lookups.ts';
 
 const from = (address: string): Target => ({ transport: 'udp', address, port: 5060 });
@@ -38,7 +38,9 @@ function lookups(numbers: string[] = []) {
 test('a number that nobody has is not looked up again for a moment, by its peer and its caller', async () => {
   const { clock, asked, read, endAll } = lookups(['7']);
   const one = async (...of: Parameters<typeof read>) => {
+    const before = asked.length;
     const reading = read(...of);
+    await Promise.race([reading, vi.waitUntil(() => asked.length > before)]);
     await endAll();
     return reading;
   };
@@ -59,8 +61,20 @@ test('one peer takes one look-up at a time, and what waits is bounded', async ()
   const other = read('7', 'b');
   expect(asked).toEqual(['a 0', 'b 7']);
   await endAll();
+  expect(await other).toBe('unknown');
+  // What has come until a moment later is asked together.
+  expect(asked).toHaveLength(2);
+  await vi.waitUntil(() => asked.length > 2);
+  expect(asked).toHaveLength(101);
+  await endAll();
   const said = await Promise.all(flood);
   expect(said.filter((each) => each === 'full')).toHaveLength(200);
-  expect(await other).toBe('unknown');
-  expect(asked).toHaveLength(101);
+});
+
+test('a peer whose numbers are all somebody’s waits for nothing but its look-ups', async () => {
+  const { asked, read, endAll } = lookups(['7', '8', '9']);
+  const calls = [read('7'), read('8'), read('9')];
+  await endAll();
+  expect(asked).toEqual(['a 7', 'a 8', 'a 9']);
+  expect((await Promise.all(calls)).map((each) => typeof each)).toEqual(['object', 'object', 'object']);
 });
