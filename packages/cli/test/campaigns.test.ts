@@ -134,6 +134,13 @@ test('is made of a file, over which flags win, and cancelled', async () => {
   );
 });
 
+test('a budget is given in calls and minutes, and one of them stays as the other changes', async () => {
+  const id = await campaign('Budget', '--budget-calls', '8', '--budget-minutes', '20');
+  expect(await json('campaigns', 'show', id)).toMatchObject({ budget: { maxCalls: 8, maxMinutes: 20 } });
+  const changed = await json('campaigns', 'update', id, '--budget-minutes', '30');
+  expect(changed).toMatchObject({ budget: { maxCalls: 8, maxMinutes: 30 }, lists: [{ id: listId }] });
+});
+
 test('what the server refuses is said with its place', async () => {
   const { code, stderr } = await cli(['campaigns', 'create', '--name', 'Nothing']);
   expect(code).toBe(1);

@@ -28,25 +28,42 @@ const flags: Flags<First<'campaigns', 'create'>> = {
   tags: ['list', 'stand on its calls'],
 };
 
-/** `--list` and `--dnd-list` make the lists of the body. */
+/** `--list` and `--dnd-list` make the lists of the body, `--budget-calls` and `--budget-minutes` its budget. */
 function withLists(body: Options, { options }: Context): Options {
   const { list = [], dndList = [] } = options as { list?: string[]; dndList?: string[] };
+  const { budgetCalls: maxCalls, budgetMinutes: maxMinutes } = options as Record<string, number | undefined>;
   const lists = [...list.map((id) => ({ id, role: 'contacts' })), ...dndList.map((id) => ({ id, role: 'dnd' }))];
-  return lists.length > 0 ? { ...body, lists } : body;
+  const budget = { ...(maxCalls !== undefined && { maxCalls }), ...(maxMinutes !== undefined && { maxMinutes }) };
+  return {
+    ...body,
+    ...(lists.length > 0 && { lists }),
+    ...(Object.keys(budget).length > 0 && { budget: { ...(body['budget'] as object), ...budget } }),
+  };
 }
 
-/** The same for a campaign that has lists: the service replaces all, and who gives those of one role means no other. */
-async function withOtherLists(body: Options, context: Context, id = ''): Promise<Options> {
-  const { list, dndList } = context.options as { list?: string[]; dndList?: string[] };
-  if (Boolean(list) === Boolean(dndList)) return withLists(body, context);
-  const { lists } = await context.client.campaigns.get(id);
+/** The same for a campaign that is there: the service replaces all, and who gives one part means no other. */
+async function withOtherLists(sent: Options, context: Context, id = ''): Promise<Options> {
+  const { list, dndList, budgetCalls, budgetMinutes } = context.options as {
+    list?: string[];
+    dndList?: string[];
+  } & Options;
+  const isOneList = Boolean(list) !== Boolean(dndList);
+  const isPartOfBudget = (budgetCalls === undefined) !== (budgetMinutes === undefined);
+  if (!isOneList && !isPartOfBudget) return withLists(sent, context);
+  const { lists, budget } = await context.client.campaigns.get(id);
+  const body = isPartOfBudget ? { budget, ...sent } : sent;
+  if (!isOneList) return withLists(body, context);
   const others = lists.filter(({ role }) => role === (list ? 'dnd' : 'contacts')).map((other) => other.id);
-  const options = list ? { list, dndList: others } : { list: others, dndList };
+  const options = { ...context.options, ...(list ? { dndList: others } : { list: others }) };
   return withLists(body, { ...context, options });
 }
 
-const addListFlags = (command: Command) =>
-  command.option('--list <id...>', 'whom to call').option('--dnd-list <id...>', 'whom never to call');
+const addOwnFlags = (command: Command) =>
+  command
+    .option('--list <id...>', 'whom to call')
+    .option('--dnd-list <id...>', 'whom never to call')
+    .option('--budget-calls <n>', 'most calls placed', number)
+    .option('--budget-minutes <n>', 'most minutes of talk', number);
 
 export function addCampaigns(program: Command, io: Io): void {
   const campaigns = group(program, io, 'campaigns', 'Call everybody in a list', EXAMPLE);
@@ -69,11 +86,11 @@ export function addCampaigns(program: Command, io: Io): void {
     example: 'create --name Hello --list list_…',
   };
   const send = (client: Context['client'], body: First<'campaigns', 'create'>) => client.campaigns.create(body);
-  addListFlags(campaigns.send(create, flags, send, withLists));
+  addOwnFlags(campaigns.send(create, flags, send, withLists));
   const update = { usage: 'update <id>', says: 'Change a campaign', example: `update ${EXAMPLE} --max-concurrency 5` };
   const change = (client: Context['client'], body: Second<'campaigns', 'update'>, id = '') =>
     client.campaigns.update(id, body);
-  addListFlags(campaigns.send(update, flags as Flags<Second<'campaigns', 'update'>>, change, withOtherLists));
+  addOwnFlags(campaigns.send(update, flags as Flags<Second<'campaigns', 'update'>>, change, withOtherLists));
   addPreview(campaigns);
   addStart(campaigns);
   campaigns.one('pause <id>', 'Call nobody new', (client, id = '') => client.campaigns.pause(id));
