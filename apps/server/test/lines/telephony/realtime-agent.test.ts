@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -400,6 +400,17 @@ test('a model of Gemini Live talks with a phone, and a key that it refuses by it
     ],
   });
 });
+
+test.each(['receptionist', 'receptionist-gemini', 'lead-call-back'])(
+  'the example %s can be made as it is',
+  async (name) => {
+    const file = path.join(import.meta.dirname, `../../../../../examples/agents/${name}.json`);
+    const body = JSON.parse(await readFile(file, 'utf8'));
+    const places = { openai_realtime: model.url, gemini_live: gemini.url, openai_live: live.url };
+    body.connection.url = places[body.connection.protocol as keyof typeof places];
+    expect((await calling.server.client.POST('/v1/agents', { body })).error).toBeUndefined();
+  },
+);
 
 test('a model that listens while it speaks has another one use its tools', async () => {
   const connection = { protocol: 'openai_live', url: live.url, model: 'gpt-live-1' } as const;
