@@ -30,3 +30,10 @@ test('a text is of one line, bounded and without secrets', () => {
   expect(clean('é'.repeat(300))).toHaveLength(255);
   expect(clean(`${'a'.repeat(254)}😀`).isWellFormed()).toBe(true);
 });
+
+test('of a key that is masked in part nothing is left', () => {
+  const clean = (text: string) => cleanText(text, ['sk-proj-a1b2c3d4e5f6']);
+  expect(clean('Incorrect API key provided: sk-proj-a*****e5f6.')).toBe('Incorrect API key provided: ….');
+  expect(clean('key sk-pro...5f6, ****e5f6 or sk-proj-a1••••')).toBe('key …, … or …');
+  expect(clean('Wait... then **try** again, sk-other-a***9999')).toBe('Wait... then **try** again, sk-other-a***9999');
+});

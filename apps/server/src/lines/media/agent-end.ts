@@ -64,6 +64,14 @@ export function endOfClose(closeCode: number, said: string, fault?: Error & { co
   return { reason, closeCode, ...(text && { text }) };
 }
 
+/** What others make of a key that they were sent: `sk-proj-ab*****xyz`. */
+const MASKED = /([\w-]*)(?:[*•…]+|\.{3,})([\w-]*)/g;
+/** Letters of a secret that are nobody's business. */
+const MOST_SHOWN = 3;
+
+const isPartOf = (secret: string, begin: string, end: string): boolean =>
+  begin.length + end.length > MOST_SHOWN && secret.startsWith(begin) && secret.endsWith(end);
+
 /**
  * A text that may be kept and shown: of one line and bounded, without the credentials of URLs, and without what is secret.
  * @param secrets such as the values of headers that were sent
@@ -72,6 +80,9 @@ export function cleanText(text: string, secrets: readonly string[]): string {
   let clean = text;
   for (const secret of secrets) if (secret) clean = clean.replaceAll(secret, '…');
   return clean
+    .replace(MASKED, (all, begin: string, end: string) =>
+      secrets.some((secret) => isPartOf(secret, begin, end)) ? '…' : all,
+    )
     .replace(/\/\/[^\s/@]*@/g, '//')
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
