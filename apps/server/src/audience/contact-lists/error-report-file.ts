@@ -8,7 +8,7 @@ export interface ErrorReportFile {
   write(lines: string): Promise<void>;
   /** Ends it, and leaves none if there was nothing to report. @returns its key; nothing then */
   end(): Promise<string | undefined>;
-  /** Drops what was written. */
+  /** Drops what was written, and what an earlier validation left. */
   discard(): Promise<void>;
 }
 
@@ -38,8 +38,7 @@ export function openErrorReport(objects: ObjectStore, key: string): ErrorReportF
       return stream && key;
     },
     async discard() {
-      if (!stream) return;
-      stream.destroy(new Error('The report is not needed.'));
+      stream?.destroy(new Error('The report is not needed.'));
       await stored?.catch(() => undefined);
       await objects.delete(key);
     },

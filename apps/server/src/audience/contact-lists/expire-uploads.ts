@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely';
 import { acceptFile } from './accept-file.ts';
 import type { ContactListDeps } from './deps.ts';
 import { eraseQueue } from './queues.ts';
@@ -27,12 +28,13 @@ export async function expireUploads(deps: ContactListDeps, signal: AbortSignal):
   for (const upload of waiting) {
     if (signal.aborted) return;
     if (await objects.stat(upload.storage_key)) await acceptFile(deps, upload.storage_key);
-    else if (upload.url_expires_at <= now) await expire(deps, upload.workspace_id, upload.id, 'pending', now);
+    else if (upload.url_expires_at <= now)
+      await expire(deps, upload.workspace_id, upload.id, 'pending', sql`url_expires_at <= ${now}`, now);
   }
   const validatedBy = new Date(now.getTime() - CONFIRM_WITHIN_MS);
   for (const upload of await database.inEngine((tx) => unconfirmedUploads(tx, validatedBy, MOST))) {
     if (signal.aborted) return;
-    await expire(deps, upload.workspace_id, upload.id, 'validated', now);
+    await expire(deps, upload.workspace_id, upload.id, 'validated', sql`validated_at <= ${validatedBy}`, now);
   }
   const failedBy = new Date(now.getTime() - FAILED_FILE_KEPT_MS);
   for (const upload of await database.inEngine((tx) => uploadsWithFileToErase(tx, failedBy, MOST))) {
@@ -42,15 +44,17 @@ export async function expireUploads(deps: ContactListDeps, signal: AbortSignal):
   }
 }
 
+/** @param where what made it due: it may have been changed since that was read */
 async function expire(
   { database, jobs }: ContactListDeps,
   workspaceId: string,
   uploadId: string,
   from: 'pending' | 'validated',
+  where: RawBuilder<unknown>,
   now: Date,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
-    const expired = await moveUpload(tx, uploadId, 'expired', {}, now, { only: from });
+    const expired = await moveUpload(tx, uploadId, 'expired', {}, now, { only: from, where });
     if (expired && from === 'validated') {
       await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
     }

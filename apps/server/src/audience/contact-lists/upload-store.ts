@@ -91,6 +91,7 @@ export function prolongUpload(tx: WorkspaceTx, id: string, urlExpiresAt: Date): 
 /**
  * Moves an upload to a state and records the event.
  * @param only the state that it must be in; otherwise any that leads there
+ * @param where what must be true of it besides
  * @returns the upload after the move; nothing where its state doesn't allow it, or it is gone
  */
 export async function moveUpload(
@@ -99,14 +100,18 @@ export async function moveUpload(
   to: UploadStatus,
   change: Change,
   now: Date,
-  { auditEntry, only }: { auditEntry?: AuditEntry; only?: UploadStatus } = {},
+  {
+    auditEntry,
+    only,
+    where = sql`true`,
+  }: { auditEntry?: AuditEntry; only?: UploadStatus; where?: RawBuilder<unknown> } = {},
 ): Promise<UploadRow | undefined> {
   const moved = await tx.db
     .updateTable('contact_list_uploads')
     .set({ ...change, status: to, updated_at: now, revision: sql`revision + 1` })
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', id)
-    .where(sql<boolean>`status in ${from(uploadTransitions, to, ...(only ? [only] : []))}`)
+    .where(sql<boolean>`status in ${from(uploadTransitions, to, ...(only ? [only] : []))} and ${where}`)
     .returningAll()
     .executeTakeFirst();
   if (moved) await recordUpload(tx, moved, `upload.${to}`, now, auditEntry);

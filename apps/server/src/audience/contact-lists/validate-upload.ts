@@ -148,7 +148,12 @@ async function end(
     if (!failure) {
       await moveUpload(tx, uploadId, 'validated', { ...counts, validated_at: now }, now);
     } else {
-      const change = { ...counts, failure_code: failure.code, failure_message: failure.message };
+      const change = {
+        ...counts,
+        error_report_key: reportKey ?? null,
+        failure_code: failure.code,
+        failure_message: failure.message,
+      };
       const failed = await moveUpload(tx, uploadId, 'failed', change, now);
       if (failed) await jobs.enqueue(tx, eraseQueue, { workspaceId, uploadIds: [uploadId], files: [] });
     }

@@ -80,6 +80,7 @@ test('the error report of a file that is read again goes with the faults that it
   expect(await statusOf()).toBe(200);
   expect((await change(ids, { phoneColumns: ['none'] })).data).not.toHaveProperty('errorReportUrl');
   expect(await validated(server, ids)).not.toHaveProperty('errorReportUrl');
+  expect(await statusOf()).toBe(404);
   await change(ids, { phoneColumns: ['b'] });
   expect(await validated(server, ids)).not.toHaveProperty('errorReportUrl');
   expect(await statusOf()).toBe(404);

@@ -87,6 +87,29 @@ test('a store that does not tell of its files is asked', async () => {
   expect((await validated(server, ids)).status).toBe('validated');
 });
 
+test('an upload that is checked again as it would expire does not', async () => {
+  const ids = await createWithFile(server, 'phone\n+14155550101\n');
+  await validated(server, ids);
+  server.clock.advance(7 * 24 * 3600_000);
+  /** Reads what is due, and has the upload checked again before it is expired. */
+  const meanwhile = {
+    ...deps.database,
+    inEngine: async (work: Parameters<typeof deps.database.inEngine>[0]) => {
+      const due = await deps.database.inEngine(work);
+      await deps.database.inEngine((tx) =>
+        tx.db
+          .updateTable('contact_list_uploads')
+          .set({ validated_at: server.clock.now() })
+          .where('id', '=', fromId(ids.uploadID))
+          .execute(),
+      );
+      return due;
+    },
+  } as typeof deps.database;
+  await expireUploads({ ...deps, database: meanwhile }, new AbortController().signal);
+  expect((await read(ids)).status).toBe('validated');
+});
+
 test('a file that a crash kept from being told of is found when its URL ends', async () => {
   const { ids, key } = await createList();
   await deps.objects.put(key, content(), 1000);
