@@ -10,6 +10,7 @@ import { countConversions } from './dialing/campaigns/count-conversions.ts';
 import { retryMachine } from './dialing/campaigns/retry-machine.ts';
 import { createRateLimit } from './foundation/http/rate-limit.ts';
 import { measureSlots } from './foundation/observe/slot-metrics.ts';
+import { ServiceError } from './foundation/values/service-error.ts';
 import type { AgentRequest, ServedCall } from './lines/conversation/agent-request.ts';
 import { operatorLimits } from './platform/workspace/operator-limits.ts';
 import { Talks } from './voices/talks/take-talks.ts';
@@ -49,8 +50,9 @@ function talksAskedFor(): (who: string) => boolean {
     try {
       take({ keyId: who, workspaceId: '' }, {});
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'rate_limited') return false;
+      throw error;
     }
   };
 }

@@ -33,21 +33,9 @@ export async function startCampaign(
   force = false,
 ): Promise<{ row: CampaignRow } & Pick<Campaign, 'localHours' | 'missingVariables'>> {
   const { database, agents, clock, providers, nudge } = deps;
-  const {
-    asked,
-    localHours,
-    neverOpen,
-    rings = false,
-  } = await database.inSnapshot(workspaceId, async (tx) => {
-    const found = await existing(findCampaign(tx, campaignId));
-    if (found.status !== 'draft') return { asked: found };
-    const scope = await previewScope(tx, found, 1, { ...deps, now: clock.now() });
-    const { situation } = scope;
-    const local = await readLocalHours(tx, scope);
-    return { asked: found, localHours: local, neverOpen: isNeverOpen(situation), rings: situation.rings };
-  });
+  const asked = await database.inWorkspace(workspaceId, (tx) => existing(findCampaign(tx, campaignId)));
   const agent = await agents.resolve(asked.agent_id, workspaceId);
-  const missingVariables = await readMissing(deps, workspaceId, asked, agent);
+  const { rings, neverOpen, ...told } = await foresee(deps, workspaceId, asked, agent);
   // Before phones ring, and not while its row is held.
   const silent = rings && !force && agent?.connection && (await deps.askAgent(workspaceId, agent.connection));
   const started = await database.inWorkspace(workspaceId, async (tx) => {
@@ -68,21 +56,33 @@ export async function startCampaign(
     return recordCampaignStatus(tx, campaignId, now, auditEntry);
   });
   nudge();
-  return { row: started, ...(localHours && { localHours }), ...(missingVariables && { missingVariables }) };
+  return { row: started, ...told };
 }
 
-/** How many of a draft's contacts lack what its agent's texts need; nothing if these need nothing. */
-async function readMissing(
+interface Foreseen extends Pick<Campaign, 'localHours' | 'missingVariables'> {
+  rings: boolean;
+  neverOpen: boolean;
+}
+
+/** What comes of a draft, read at one moment; nothing of what is no draft any more. */
+async function foresee(
   deps: CampaignDeps,
   workspaceId: string,
   campaign: CampaignRow,
   agent: Agent | undefined,
-): Promise<Campaign['missingVariables']> {
+): Promise<Foreseen> {
+  if (campaign.status !== 'draft') return { rings: false, neverOpen: false };
   const needed = neededVariables(agent?.connection);
-  if (needed.length === 0 || campaign.status !== 'draft') return undefined;
   return deps.database.inSnapshot(workspaceId, async (tx) => {
     const scope = await previewScope(tx, campaign, 1, { ...deps, now: deps.clock.now() });
-    return countMissing(tx, scope, await variablePlaces(tx, scope, needed));
+    const localHours = await readLocalHours(tx, scope);
+    const missingVariables =
+      needed.length > 0 ? await countMissing(tx, scope, await variablePlaces(tx, scope, needed)) : undefined;
+    return {
+      ...{ rings: scope.situation.rings, neverOpen: isNeverOpen(scope.situation) },
+      ...(localHours && { localHours }),
+      ...(missingVariables && { missingVariables }),
+    };
   });
 }
 

@@ -1,14 +1,12 @@
 import type { Encoding, TextEncoding } from './decode.ts';
 import type { Delimiter } from './delimiter.ts';
+import type { NamedColumns } from './header.ts';
 
 /** How a file is to be read, as far as somebody has said so. */
-export interface ReadAs {
+export interface ReadAs extends Pick<NamedColumns, 'phoneColumns' | 'nameColumns' | 'timezoneColumns'> {
   encoding?: Encoding | undefined;
   /** Of a workbook. */
   sheet?: string | undefined;
-  phoneColumns?: readonly string[] | undefined;
-  nameColumns?: readonly string[] | undefined;
-  timezoneColumns?: readonly string[] | undefined;
 }
 
 const READ_AS = [

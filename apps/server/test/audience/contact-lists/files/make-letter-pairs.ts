@@ -70,7 +70,7 @@ function* namesOf(language: string): Generator<string> {
 }
 
 /** Distinct words that the code page can write. Romanian's comma below is a cedilla there. */
-export function wordsOf(language: string, codePage: CodePage): Set<string> {
+function wordsOf(language: string, codePage: CodePage): Set<string> {
   const words = new Set<string>();
   for (const name of namesOf(language)) {
     const text = name.normalize('NFC').replace(/[țșȚȘ]/g, (letter) => 'ţşŢŞ'['țșȚȘ'.indexOf(letter)]!);
@@ -103,18 +103,26 @@ function pairsOfLanguage(language: string, codePage: CodePage): string[] {
 
 const shown = (text: string) => `'${text.replaceAll("'", "\\'")}'`;
 
-if (import.meta.main) {
+/** The file that is made. */
+export const lettersFile = new URL(
+  '../../../../src/audience/contact-lists/reading/generated/letter-pairs.ts',
+  import.meta.url,
+);
+
+/** What it holds, by the names that this Node.js and Faker have. */
+export function letterPairs(): string {
   const lines = Object.entries(LANGUAGES).map(
     ([language, codePage]) =>
       `  '${language}': [\n${pairsOfLanguage(language, codePage)
         .map((level) => `    ${shown(level)},\n`)
         .join('')}  ],\n`,
   );
-  const file = new URL('../../../../src/audience/contact-lists/reading/generated/letter-pairs.ts', import.meta.url);
   const head = `// Made by test/audience/contact-lists/files/make-letter-pairs.ts from names of people and places (Faker, CLDR).
 /** How much less likely the pairs of one level are than those of the level before, as a logarithm. */
 export const STEP = ${STEP};
 /** By language, the pairs of letters that its words hold, the likeliest level first. Of Chinese, Japanese and Korean single letters. */
 export const LETTER_PAIRS: Readonly<Record<string, readonly string[]>> = {\n`;
-  writeFileSync(file, `${head}${lines.join('')}};\n`);
+  return `${head}${lines.join('')}};\n`;
 }
+
+if (import.meta.main) writeFileSync(lettersFile, letterPairs());
