@@ -164,6 +164,19 @@ export const measurements: Record<string, Measurement> = {
     ],
     isQuick: true,
   },
+  voices: {
+    measure: async (effort) => (await import('./media/voices.ts')).benchVoices(effort),
+    measures: ['packages/media', ...server('lines/media')],
+    finds: [
+      ...each(['300 stream agents', 'a bare relay in Node'], '200 scripts and 100 models, CPU a call-second'),
+      ...['jitter p99', 'packets lost'].map((figure) => `200 scripts and 100 models, ${figure}`),
+      ...['a model is told that the callee speaks', 'a key is pressed into a script'].flatMap((what) => [
+        `${what}, until it is silent, p50`,
+        `${what}, until it is silent, p99`,
+      ]),
+    ],
+    isQuick: true,
+  },
   sip: {
     measure: async (effort) => (await import('./sip/sip.ts')).benchSip(effort),
     measures: ['packages/sip'],

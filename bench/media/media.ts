@@ -12,7 +12,7 @@ import { settle } from '../postgres.ts';
 import { untilQuiet } from '../quiet.ts';
 import { type Effort, median } from '../rounds.ts';
 import type { Cost, Found, Row } from '../table.ts';
-import type { MediaCounts, MediaSettings } from './server.ts';
+import type { MediaCounts, MediaSettings, Voices } from './server.ts';
 
 const SIZES = { whole: { rounds: 2, seconds: 8 }, quick: { rounds: 1, seconds: 4 } };
 const WARM_UP_SECONDS = 3;
@@ -31,7 +31,7 @@ interface PeerFound {
   toAgentP99: number;
 }
 
-type Figures = PeerFound & { cpuMs: number; kib: number; missing: number; imported: number };
+export type Figures = PeerFound & { cpuMs: number; kib: number; missing: number; imported: number };
 
 /** Whose media: ours, or the least that Node can do. */
 type Whose = 'server' | 'relay';
@@ -42,7 +42,7 @@ type Beside = 'nothing' | 'half busy' | Imports;
 const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 /** The peer as a command: in C where that can be compiled. */
-function peerCommand(): string[] {
+export function peerCommand(): string[] {
   const folder = mkdtempSync(path.join(tmpdir(), 'trunkline-bench-media-'));
   atEnd(async () => rmSync(folder, { recursive: true, force: true }));
   const program = path.join(folder, 'peer');
@@ -71,7 +71,14 @@ function linesOf(child: ChildProcess): (prefix: string) => Promise<string> {
 }
 
 /** One run: all calls up, measured for some seconds. */
-async function measure(effort: Effort, command: readonly string[], whose: Whose, calls: number, beside: Beside) {
+export async function measureMedia(
+  effort: Effort,
+  command: readonly string[],
+  whose: Whose,
+  calls: number,
+  beside: Beside,
+  voices: Voices = {},
+): Promise<Figures> {
   const { rtpPort, peerPort, agentPort } = ports;
   const given = [calls, agentPort, rtpPort, peerPort, WARM_UP_SECONDS, SIZES[effort].seconds].map(String);
   const peer = spawn(command[0]!, [...command.slice(1), ...given], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -81,7 +88,7 @@ async function measure(effort: Effort, command: readonly string[], whose: Whose,
   const imports = typeof beside === 'object' ? beside : undefined;
   if (imports) await settle(imports.connectionString);
   const settings: MediaSettings = {
-    ...{ ...ports, calls, busy: beside === 'half busy' },
+    ...{ ...ports, ...voices, calls, busy: beside === 'half busy' },
     ...(imports && { environment: imports.environment }),
   };
   const server = await forkServer(new URL(`./${whose}.ts`, import.meta.url), settings, ['--max-semi-space-size=8']);
@@ -141,7 +148,7 @@ async function compared(run: Run, rounds: number, calls: number) {
 export async function benchMedia(effort: Effort): Promise<Found> {
   const { rounds } = SIZES[effort];
   const command = peerCommand();
-  const run: Run = async (...of) => tellOf(...of, await measure(effort, command, ...of));
+  const run: Run = async (...of) => tellOf(...of, await measureMedia(effort, command, ...of));
   if (effort === 'quick') return { rows: (await compared(run, rounds, QUICK_CALLS)).rows };
   const half = await compared(run, rounds, 100);
   const { ours: quiet, rows } = await compared(run, rounds, 200);

@@ -141,12 +141,14 @@ typedef struct {
   u8 buffer[32768];
 } Agent;
 
-static void agent_say(Agent *agent) {
+/* Speech models are agents, too: their sound has other words around it (OpenAI's Realtime API). */
+static void agent_say(Agent *agent, int is_model) {
   static const u8 silence[FRAME] = {[0 ... FRAME - 1] = 0xff};
   char frame[512];
-  int body = sprintf(frame + 4, "{\"event\":\"media\",\"streamSid\":\"MZ0\",\"media\":{\"payload\":\"");
+  int body = sprintf(frame + 4, is_model ? "{\"type\":\"response.output_audio.delta\",\"item_id\":\"item\",\"delta\":\""
+                                         : "{\"event\":\"media\",\"streamSid\":\"MZ0\",\"media\":{\"payload\":\"");
   body += encode(silence, FRAME, frame + 4 + body);
-  body += sprintf(frame + 4 + body, "\"}}");
+  body += sprintf(frame + 4 + body, is_model ? "\"}" : "\"}}");
   frame[0] = (char)0x81; /* text, whole; more than 125 bytes */
   frame[1] = 126;
   frame[2] = body >> 8;
@@ -154,13 +156,20 @@ static void agent_say(Agent *agent) {
   if (send(agent->fd, frame, body + 4, MSG_NOSIGNAL) != body + 4) fprintf(stderr, "an agent's message was cut\n");
 }
 
+static void agent_begin(Agent *agent) {
+  static const char frame[] = "\x81\x1a{\"type\":\"session.updated\"}";
+  if (send(agent->fd, frame, 28, MSG_NOSIGNAL) != 28) fail("session");
+}
+
 static void agent_hear(Agent *agent, u8 *text, int length) {
+  if (memmem(text, length, "\"session.update\"", 16)) return agent_begin(agent);
   u8 *payload = memmem(text, length, "\"payload\":\"", 11);
-  if (!payload) return;
+  u8 *audio = payload ? NULL : memmem(text, length, "\"audio\":\"", 9);
+  if (!payload && !audio) return;
   /* What was filled in by the server bears no time. */
-  u64 sent_at = decode_time(payload + 11);
+  u64 sent_at = decode_time(payload ? payload + 11 : audio + 9);
   if (sent_at >= from && sent_at < to) count(&to_agent, now() - sent_at), at_agent++;
-  agent_say(agent);
+  agent_say(agent, audio != NULL);
 }
 
 /* A ping is answered with what is in it, 125 bytes at most (RFC 6455, 5.5). */

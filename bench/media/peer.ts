@@ -12,7 +12,10 @@ const [calls = 0, agentPort = 0, serverPort = 0, ownPort = 0, warmUp = 0, measur
   .slice(2)
   .map(Number);
 
-const answer = JSON.stringify({ event: 'media', media: { payload: Buffer.alloc(FRAME, 0xff).toString('base64') } });
+const silence = Buffer.alloc(FRAME, 0xff).toString('base64');
+const answer = JSON.stringify({ event: 'media', media: { payload: silence } });
+/** What speech models say (OpenAI's Realtime API). */
+const answerOfModel = JSON.stringify({ type: 'response.output_audio.delta', item_id: 'item', delta: silence });
 const jitter: number[] = [0];
 const toAgent: number[] = [0];
 let [sent, received, lost, isMeasuring] = [0, 0, 0, false];
@@ -20,14 +23,23 @@ let [sent, received, lost, isMeasuring] = [0, 0, 0, false];
 let [from, to] = [0, 0];
 const isCounted = (sentAt: number) => sentAt >= from && sentAt < to;
 
+/** What an agent, or a speech model, is told. */
+interface Heard {
+  media?: { payload: string };
+  type?: string;
+  audio?: string;
+}
+
 const agents = new WebSocketServer({ port: agentPort, host: '127.0.0.1' });
 agents.on('connection', (agent) =>
   agent.on('message', (data) => {
-    const { media } = JSON.parse(String(data)) as { media?: { payload: string } };
-    if (!media) return;
-    const sentAt = Buffer.from(media.payload, 'base64').readDoubleLE(0);
+    const { media, type, audio } = JSON.parse(String(data)) as Heard;
+    if (type === 'session.update') agent.send(JSON.stringify({ type: 'session.updated' }));
+    const payload = media?.payload ?? audio;
+    if (payload === undefined) return;
+    const sentAt = Buffer.from(payload, 'base64').readDoubleLE(0);
     if (isCounted(sentAt)) toAgent.push(performance.now() - sentAt);
-    agent.send(answer);
+    agent.send(media ? answer : answerOfModel);
   }),
 );
 

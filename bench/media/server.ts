@@ -1,11 +1,17 @@
 // The side that is measured: a media plane in a process of its own, asked to open calls.
 import { loadConfig } from '../../apps/server/src/config.ts';
-import { startMedia } from '../../apps/server/src/lines/media/media.ts';
+import { type CallMedia, startMedia } from '../../apps/server/src/lines/media/media.ts';
 import { startServer } from '../../apps/server/src/server.ts';
 import { settingsOf, tell } from '../child.ts';
 import { log } from '../postgres.ts';
 
-export interface MediaSettings {
+/** Whom calls have instead of agents that are streams: the first ones scripts, and the next ones speech models. */
+export interface Voices {
+  scripts?: number;
+  models?: number;
+}
+
+export interface MediaSettings extends Voices {
   rtpPort: number;
   peerPort: number;
   agentPort: number;
@@ -21,7 +27,7 @@ export interface MediaCounts {
   rss: number;
 }
 
-const { rtpPort, peerPort, agentPort, calls, busy, environment } = settingsOf<MediaSettings>();
+const { rtpPort, peerPort, agentPort, calls, busy, environment, scripts = 0, models = 0 } = settingsOf<MediaSettings>();
 const loopback = { networks: [{ address: '127.0.0.0', prefix: 8 }], hosts: [] };
 const { media: plane } = startMedia({
   workers: 1,
@@ -36,9 +42,18 @@ const { media: plane } = startMedia({
   },
 });
 
+/** What all scripts say, longer than what is measured. */
+const sentence = new SharedArrayBuffer(8000 * 120);
+new Uint8Array(sentence).fill(0x2a);
+
 /** Opens one call, in the order of the ports, and connects its agent. */
 async function openCall(number: number) {
-  const call = await plane.openCall({ owner: 'measured', silenceMs: 60_000, onEvent: () => {} });
+  const call = await plane.openCall({
+    owner: 'measured',
+    silenceMs: 60_000,
+    onEvent: () => {},
+    onAsk: async () => sentence,
+  });
   if (call.rtpPort !== rtpPort + 2 * number) throw new Error(`Port ${rtpPort + 2 * number} is taken.`);
   const port = peerPort + 2 * number;
   await call.setStream({
@@ -51,7 +66,21 @@ async function openCall(number: number) {
     direction: 'sendrecv',
   });
   await call.answer();
-  const result = await call.speak('agent', {
+  const result = await joined(call, number);
+  if (!result.connected) throw new Error(result.text);
+}
+
+function joined(call: CallMedia, number: number) {
+  if (number < scripts) {
+    const steps = [{ id: 'say', type: 'say', soundId: 'sentence' } as const];
+    return call.speak('script', { steps, variables: {}, language: 'en', keptTexts: [], readyMs: 0 });
+  }
+  if (number < scripts + models)
+    return call.speak('realtime', {
+      ...{ protocol: 'openai_realtime', url: `ws://127.0.0.1:${agentPort}/`, model: 'double', instructions: 'Speak.' },
+      ...{ speaksFirst: false, tools: [], silenceMs: 60_000, accountSid: 'account' },
+    });
+  return call.speak('agent', {
     url: `ws://127.0.0.1:${agentPort}/`,
     headers: {},
     secret: 'secret',
@@ -61,7 +90,6 @@ async function openCall(number: number) {
     callSid: `room_${number}`,
     customParameters: {},
   });
-  if (!result.connected) throw new Error(result.text);
 }
 
 // What a process has before its first call is not the calls' memory.
