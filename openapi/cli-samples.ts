@@ -60,6 +60,8 @@ pauseCampaign campaigns pause <id>
 resumeCampaign campaigns resume <id>
 stopCampaign campaigns stop <id>
 cancelCampaign campaigns cancel <id>
+redialCampaignContacts campaigns redial <id> [--outcomes]
+skipCampaignContact campaigns skip <id> <contactId>
 getCampaignStats campaigns stats <id>
 listCampaignContacts campaigns contacts <id>
 streamCampaignEvents campaigns watch <id>

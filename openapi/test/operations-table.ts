@@ -84,6 +84,8 @@ POST /v1/calls/campaigns/{id}/unschedule unscheduleCampaign campaigns:run 200 40
 POST /v1/calls/campaigns/{id}/cancel cancelCampaign campaigns:run 200 404 409
 POST /v1/calls/campaigns/{id}/preview previewCampaign campaigns:read 200 404
 GET /v1/calls/campaigns/{id}/contacts listCampaignContacts campaigns:read 200 404
+POST /v1/calls/campaigns/{id}/contacts/redial redialCampaignContacts campaigns:run 200 404 409
+POST /v1/calls/campaigns/{id}/contacts/{contactId}/skip skipCampaignContact campaigns:run 200 404
 GET /v1/calls/campaigns/{id}/stats getCampaignStats campaigns:read 200 404
 GET /v1/calls/campaigns/{id}/events streamCampaignEvents campaigns:read 200 204 404
 

@@ -68,6 +68,15 @@ test('is made, previewed, started, watched to its end, and says why nobody is ca
   expect(contacts).toContainEqual(expect.objectContaining({ campaignId: id, reason: 'retries_exhausted' }));
   expect(await json('campaigns', 'contacts', id, '--state', 'done')).toHaveLength(2);
   expect(await json('campaigns', 'list', '--tag', 'a')).toHaveLength(1);
+  expect((await cli(['campaigns', 'redial', id, '--outcomes', 'busy', '--dry-run'])).stdout).toBe(
+    '1 would be called again.\n',
+  );
+  const redial = (await cli(['campaigns', 'redial', id, '--outcomes', 'busy'])).stdout;
+  const [, draft = ''] =
+    /^1 are called again, by a new draft: trunkline campaigns start (cmp_\w+)\n$/.exec(redial) ?? [];
+  const [contact] = await json<{ id: string }[]>('campaigns', 'contacts', draft);
+  expect(await json('campaigns', 'skip', draft, contact!.id)).toMatchObject({ reason: 'skipped_by_user' });
+  expect(await json('campaigns', 'cancel', draft)).toMatchObject({ redialOf: id });
   expect(await json('campaigns', 'delete', id)).toMatchObject({ deleted: true });
 });
 

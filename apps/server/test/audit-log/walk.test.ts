@@ -191,7 +191,17 @@ test('campaigns and calls', async () => {
   );
   const erasing = walker.DELETE('/v1/calls/{roomId}/recording', room);
   await step('deleteCallRecording', 'call.recording_deleted', erasing, () => roomId);
+  const contacts = await walker.GET(`${campaigns}/{id}/contacts`, one);
+  const contact = { params: { path: { id: campaign.id, contactId: contacts.data!.data.items[0]!.id } } };
+  const skipping = walker.POST(`${campaigns}/{id}/contacts/{contactId}/skip`, contact);
+  await step('skipCampaignContact', 'campaign.contact_skipped', skipping, () => campaign.id);
   await step('stopCampaign', 'campaign.stopped', walker.POST(`${campaigns}/{id}/stop`, one), idOf);
+  await server.database.inEngine((tx) =>
+    sql`update campaign_contacts set state = 'done', last_outcome = 'unknown', reason = null
+      where campaign_id = ${fromId(campaign.id)}`.execute(tx.db),
+  );
+  const redialling = walker.POST(`${campaigns}/{id}/contacts/redial`, { ...one, body: { outcomes: ['unknown'] } });
+  await step('redialCampaignContacts', 'campaign.redialled', redialling, ({ campaign: draft }) => draft!.id);
   const calling = walker.POST('/v1/calls', {
     body: {
       agentId: 'agent_reception',

@@ -7,7 +7,9 @@ import { operationsOf, resolve, type Schema } from '../../src/foundation/http/co
 import { forValidator } from '../../src/foundation/http/validator-contract.ts';
 import { fromId, toId } from '../../src/foundation/values/ids.ts';
 import { chances } from '../chances.ts';
+import { seedCampaign } from '../seed/campaign.ts';
 import { seedList } from '../seed/list.ts';
+import { seedRow } from '../seed/rows.ts';
 import { seedNumber } from '../seed/workspace.ts';
 import { startTestServer, type TestServer } from '../server.ts';
 import { formOf } from '../voices/knowledge-bases/documents.ts';
@@ -34,6 +36,7 @@ const makesNothing = {
   resumeCampaign: 'leads to a state',
   resumeDialing: 'leads to a state',
   resumeTrunk: 'leads to a state',
+  skipCampaignContact: 'leads to a state',
   startCampaign: 'leads to a state',
   stopCampaign: 'leads to a state',
   unscheduleCampaign: 'leads to a state',
@@ -96,6 +99,11 @@ async function makingsOf({ client, database }: TestServer): Promise<Making[]> {
   const workflowId = dataOf(await client.POST('/v1/workflows', { body: workflow })).id;
   await client.POST('/v1/workflows/{workflowId}/publish', { params: { path: { workflowId } } });
 
+  const { campaignId } = await seedCampaign(database, { contacts: 0, workspaceId, campaign: { status: 'completed' } });
+  await seedRow(database, 'campaign_contacts', {
+    ...{ workspace_id: workspaceId, campaign_id: campaignId, phone_number: 14155550121 },
+    ...{ state: 'done', last_outcome: 'busy' },
+  });
   const calling = { agentId: 'agent_reception', fromNumber: FROM };
   const connection = { type: 'stream', url: 'wss://agents.example.com', secret: `ags_${'a'.repeat(32)}` };
   const shown = { showsSecret: true as const };
@@ -139,6 +147,12 @@ async function makingsOf({ client, database }: TestServer): Promise<Making[]> {
       { filter: { direction: 'outbound' } },
     ),
     makes('createKnowledgeBase', '/v1/knowledge-bases', { name: 'One', description: 'Kept' }, { name: 'Two' }),
+    makes(
+      'redialCampaignContacts',
+      `/v1/calls/campaigns/${toId('cmp', campaignId)}/contacts/redial`,
+      { outcomes: ['busy'] },
+      { outcomes: ['unknown'] },
+    ),
     makes('createNumberPool', '/v1/number-pools', { name: 'One' }, { name: 'Two' }),
     makes('createWorkflow', '/v1/workflows', workflow, { name: 'Two' }),
     makes(
@@ -257,7 +271,13 @@ async function countsOf({ database }: TestServer): Promise<Record<string, number
 /** By the audit log; a token of a stream stands nowhere. */
 const whatIsMade = {
   ...{ 'agent.created': 1, 'api_key.created': 1, 'batch.started': 1, 'call.created': 1, 'call.test_started': 1 },
-  ...{ 'campaign.created': 1, 'contact_list.created': 1, 'contact_list.entries_added': 1, 'document.added': 2 },
+  ...{
+    'campaign.created': 1,
+    'campaign.redialled': 1,
+    'contact_list.created': 1,
+    'contact_list.entries_added': 1,
+    'document.added': 2,
+  },
   ...{ 'erasure.created': 1, 'export.created': 1, 'knowledge_base.created': 1, 'number_pool.created': 1 },
   ...{ 'phone_number.bought': 1, 'phone_number.imported': 2, 'trunk.created': 1, 'upload.created': 1 },
   ...{
@@ -338,7 +358,8 @@ describe('requests whose answers get lost', () => {
       return left.length > 0 ? [{ ...making, body: { ...making.body, ...Object.fromEntries(left) } }] : [];
     });
     expect(withDefaults.map(({ operation }) => operation).sort()).toEqual([
-      ...['createAgent', 'createCall', 'createCampaign', 'createContactList', 'createTrunk', 'startBatch'],
+      ...['createAgent', 'createCall', 'createCampaign', 'createContactList', 'createTrunk', 'redialCampaignContacts'],
+      'startBatch',
     ]);
     for (const making of withDefaults) {
       const { path, body, operation } = making;

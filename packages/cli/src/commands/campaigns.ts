@@ -99,6 +99,11 @@ export function addCampaigns(program: Command, io: Io): void {
   campaigns.one('cancel <id>', 'Give up one that has not begun', (client, id = '') => client.campaigns.cancel(id));
   const watch = { usage: 'watch <id>', says: 'Follow it to its end', example: `watch ${EXAMPLE}` };
   campaigns.add(watch, watchCampaign);
+  addRedial(campaigns);
+  const skip = { usage: 'skip <id> <contactId>', says: 'Never dial this contact', example: `skip ${EXAMPLE} cc_…` };
+  campaigns.add(skip, async ({ client, screen }, id = '', contactId = '') => {
+    screen.record(await client.campaigns.skipContact(id, contactId));
+  });
   addStats(campaigns);
   addContacts(campaigns);
   const why = {
@@ -142,6 +147,28 @@ function sayReasons(screen: Screen, title: string, counts: Record<string, number
       ['contacts', ([, contacts]) => count(contacts)],
       ['why', ([reason]) => reasonInWords(reason)],
     ]);
+}
+
+function addRedial(campaigns: Group): void {
+  const flags: Flags<Second<'campaigns', 'redialContacts'>> = {
+    outcomes: ['list', 'how their last calls ended, such as no_answer busy unknown'],
+    dryRun: ['switch', 'only count'],
+  };
+  const about = {
+    usage: 'redial <id>',
+    says: 'Call those again who were not reached',
+    example: `redial ${EXAMPLE} --outcomes no_answer busy`,
+  };
+  const made = campaigns.add(about, async ({ client, screen, options }, id = '') => {
+    const redial = await client.campaigns.redialContacts(id, given(options, flags));
+    if (screen.json) return screen.record(redial);
+    const { contacts, campaign } = redial;
+    const isDraft = campaign?.redialOf === id;
+    const by = isDraft ? `by a new draft: trunkline campaigns start ${campaign.id}` : 'by this campaign.';
+    const verb = options['dryRun'] ? 'would be' : 'are';
+    screen.say(`${count(contacts)} ${verb} called again${campaign ? `, ${by}` : '.'}`);
+  });
+  addFlags(made, flags);
 }
 
 function addStats(campaigns: Group): void {

@@ -32,6 +32,7 @@ export const reasons: Readonly<Record<Reason, string>> = {
   abandoned: 'They answered and found no agent, and the campaign calls nobody again for it (abandonedRetry).',
   agent_failing: 'The agent failed in three calls in a row: trunkline agents test',
   agent_unproven: 'The agent was heard in no call yet: until it is, three of its calls at most ring or are up.',
+  skipped_by_user: 'Somebody had them skipped.',
   invalid_contact: 'What is kept of the contact can not be used; the log of the server says why.',
 };
 

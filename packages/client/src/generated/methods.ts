@@ -150,6 +150,10 @@ export interface CampaignsMethods {
   preview(id: string, body?: Body<'previewCampaign'>, options?: RequestOptions): Answer<'previewCampaign'>;
   /** List a campaign's contacts. `GET /v1/calls/campaigns/{id}/contacts` */
   listContacts(id: string, query?: Query<'listCampaignContacts'>, options?: RequestOptions): Listing<'listCampaignContacts'>;
+  /** Call those again who were not reached. `POST /v1/calls/campaigns/{id}/contacts/redial` */
+  redialContacts(id: string, body?: Body<'redialCampaignContacts'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'redialCampaignContacts'>;
+  /** Skip a contact. `POST /v1/calls/campaigns/{id}/contacts/{contactId}/skip` */
+  skipContact(id: string, contactId: string, options?: RequestOptions): Answer<'skipCampaignContact'>;
   /** Read a campaign's figures. `GET /v1/calls/campaigns/{id}/stats` */
   getStats(id: string, options?: RequestOptions): Answer<'getCampaignStats'>;
   /** Follow a campaign. `GET /v1/calls/campaigns/{id}/events` */
@@ -381,7 +385,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   knowledgeBases:
     '+ ! addDocuments:Pfk*/documents getDocument:G*/documents* deleteDocument:D*/documents* Pb*/search',
   campaigns:
-    '/calls+ ! Pq*/start P*/pause P*/resume P*/stop P*/unschedule P*/cancel Pb*/preview Gl*/contacts getStats:G*/stats streamEvents:Gs*/events',
+    '/calls+ ! Pq*/start P*/pause P*/resume P*/stop P*/unschedule P*/cancel Pb*/preview Gl*/contacts redialContacts:Pbk*/contacts/redial skipContact:P*/contacts*/skip getStats:G*/stats streamEvents:Gs*/events',
   calls:
     '+ getStats:Gq/stats G* P*/end getSip:G*/sip deleteRecording:D*/recording recordResult:Pb*/result Gl Pbk',
   exports:

@@ -1139,11 +1139,68 @@ export interface paths {
         };
         /**
          * List a campaign's contacts
-         * @description Every contact of the campaign with its attempts, the time of the next one, and why it was not called. A draft has none: contacts are taken from the lists at the start. `searchText` looks in number and name.
+         * @description Every contact of the campaign with its attempts, the time of the next one, and why it was not called. A draft has none, unless it is a redial: contacts are taken from the lists at the start. `searchText` looks in number and name.
          */
         get: operations["listCampaignContacts"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}/contacts/redial": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call those again who were not reached
+         * @description In a running or paused campaign the contacts wait again, each for one more attempt, beside what `retryPolicy` has left; hours, budget and caps per person hold. Of a completed or stopped one a new draft is made that has these contacts and the same settings, without its times: `redialOf` names the first. Start it as any other. Whom a redial of the campaign has taken already, in whichever draft, is not taken again. Left out are contacts that are not to be called, were skipped by somebody, or answered and found no agent.
+         */
+        post: operations["redialCampaignContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/campaigns/{id}/contacts/{contactId}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+                /**
+                 * @description Contact ID.
+                 * @example cc_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                contactId: components["schemas"]["ContactId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Skip a contact
+         * @description The campaign never dials the contact any more: its reason is `skipped_by_user`. A call that waits to be placed is withdrawn; one that is placed goes on, and is not tried again. Other campaigns may call the person: the do-not-call list is for all. A contact that was skipped stays so.
+         */
+        post: operations["skipCampaignContact"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5282,6 +5339,8 @@ export interface components {
             stoppedAt?: components["schemas"]["Timestamp"];
             /** @description When it was cancelled. */
             cancelledAt?: components["schemas"]["Timestamp"];
+            /** @description The campaign whose contacts it calls again. They were chosen when it was made; its `lists` say which of them have agreed, and bring nobody in. */
+            redialOf?: components["schemas"]["CampaignId"];
             meta?: components["schemas"]["CampaignMeta"];
             /** @description How many contacts lack what the agent's texts say. Told by the answer of the start alone, if these have variables. */
             missingVariables?: components["schemas"]["CampaignMissingVariables"];
@@ -5492,16 +5551,16 @@ export interface components {
             sampleSize?: number;
         };
         /**
-         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `witness_unreachable`: no server can write to its witness, without which a call that the database loses would be placed again. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `abandoned`: the person answered and found no agent, and is not called again for it (`abandonedRetry`). `agent_failing`: the agent failed in three calls in a row, and nobody is called for it until a test reaches it or somebody resumes the campaign. `agent_unproven`: the agent was heard in no call since the campaign's start, its own last change or its last failure, and until it is, three of its calls ring or are up at most. `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why.
+         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `witness_unreachable`: no server can write to its witness, without which a call that the database loses would be placed again. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `abandoned`: the person answered and found no agent, and is not called again for it (`abandonedRetry`). `agent_failing`: the agent failed in three calls in a row, and nobody is called for it until a test reaches it or somebody resumes the campaign. `agent_unproven`: the agent was heard in no call since the campaign's start, its own last change or its last failure, and until it is, three of its calls ring or are up at most. `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why. `skipped_by_user`: somebody had it skipped; if it is on a call still, that goes on.
          * @example retry_later
          */
-        CampaignContactReason: ("outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent" | "abandoned" | "agent_failing" | "agent_unproven") | (string & Record<never, never>);
+        CampaignContactReason: ("outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent" | "abandoned" | "agent_failing" | "agent_unproven" | "skipped_by_user") | (string & Record<never, never>);
         /**
-         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `witness_unreachable`: no server can write to its witness, without which a call that the database loses would be placed again. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `abandoned`: the person answered and found no agent, and is not called again for it (`abandonedRetry`). `agent_failing`: the agent failed in three calls in a row, and nobody is called for it until a test reaches it or somebody resumes the campaign. `agent_unproven`: the agent was heard in no call since the campaign's start, its own last change or its last failure, and until it is, three of its calls ring or are up at most. `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why.
+         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `witness_unreachable`: no server can write to its witness, without which a call that the database loses would be placed again. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `abandoned`: the person answered and found no agent, and is not called again for it (`abandonedRetry`). `agent_failing`: the agent failed in three calls in a row, and nobody is called for it until a test reaches it or somebody resumes the campaign. `agent_unproven`: the agent was heard in no call since the campaign's start, its own last change or its last failure, and until it is, three of its calls ring or are up at most. `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why. `skipped_by_user`: somebody had it skipped; if it is on a call still, that goes on.
          * @example retry_later
          * @enum {string}
          */
-        CampaignContactReasonInput: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent" | "abandoned" | "agent_failing" | "agent_unproven";
+        CampaignContactReasonInput: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent" | "abandoned" | "agent_failing" | "agent_unproven" | "skipped_by_user";
         /** @description Callees who may be in any of several time zones, and what it costs to call them only while hours are open in all. */
         CampaignSharedHours: {
             /** @description The time zones in which they may be; of those with the same clock one. */
@@ -5572,12 +5631,12 @@ export interface components {
             data: components["schemas"]["CampaignPreview"];
         };
         /**
-         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`, or for the campaign's own time zone as `invalid_time_zone`: other hours open that again; and for whose calls turned out to have paused their trunk, which was at fault: they wait again.
+         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`, or for the campaign's own time zone as `invalid_time_zone`: other hours open that again; for whose calls turned out to have paused their trunk, which was at fault: they wait again; and for who is redialled.
          * @example waiting
          */
         CampaignContactState: ("pending" | "waiting" | "dialing" | "done" | "skipped") | (string & Record<never, never>);
         /**
-         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`, or for the campaign's own time zone as `invalid_time_zone`: other hours open that again; and for whose calls turned out to have paused their trunk, which was at fault: they wait again.
+         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`, or for the campaign's own time zone as `invalid_time_zone`: other hours open that again; for whose calls turned out to have paused their trunk, which was at fault: they wait again; and for who is redialled.
          * @example waiting
          * @enum {string}
          */
@@ -5636,6 +5695,29 @@ export interface components {
             data: components["schemas"]["CampaignContactPage"];
         };
         /**
+         * @description How the last call of a contact ended that may be redialled.
+         * @example no_answer
+         * @enum {string}
+         */
+        RedialOutcome: "no_answer" | "busy" | "voicemail" | "declined" | "invalid_number" | "trunk_error" | "agent_error" | "cancelled" | "unknown";
+        /** @description Whom to call again. */
+        RedialContacts: {
+            /**
+             * @description Contacts whose last call ended so. `unknown` stands for people who may have been reached: they are called again only if it is named.
+             * @default [
+             *       "no_answer",
+             *       "busy",
+             *       "voicemail"
+             *     ]
+             */
+            outcomes?: components["schemas"]["RedialOutcome"][];
+            /**
+             * @description Only counts. It changes nothing, and takes no `Idempotency-Key`.
+             * @default false
+             */
+            dryRun?: boolean;
+        };
+        /**
          * @description Ended calls by outcome. An outcome that has not occurred may be left out.
          * @example {
          *       "answered": 412,
@@ -5645,6 +5727,33 @@ export interface components {
          */
         CallOutcomeCounts: {
             [key: string]: number;
+        };
+        /** @description Who is called again, and by which campaign. */
+        CampaignRedial: {
+            /** @description Contacts that are called again, or of a dry run would be. */
+            contacts: components["schemas"]["CampaignContactCount"];
+            /** @description Them by how their last call ended. */
+            outcomes: components["schemas"]["CallOutcomeCounts"];
+            /** @description The campaign that calls them, as it is now: this one, or of an ended one a new draft. Absent of a dry run, and if there is nobody. */
+            campaign?: components["schemas"]["Campaign"];
+        };
+        /** @description Who is called again. */
+        CampaignRedialAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["CampaignRedial"];
+        };
+        /** @description A contact of a campaign. */
+        CampaignContactAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["CampaignContact"];
         };
         /**
          * @description How many contacts there are by the reason that each of them shows. A reason without contacts is left out.
@@ -13302,6 +13411,105 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CampaignContactPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redialCampaignContacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description Whom; without a body those that ended as `no_answer`, `busy` or `voicemail`. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RedialContacts"];
+            };
+        };
+        responses: {
+            /** @description Who is called again. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignRedialAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The campaign has called nobody yet, or the `Idempotency-Key` was used for another request. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    skipCampaignContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Campaign ID.
+                 * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["parameters"]["CampaignIdParameter"];
+                /**
+                 * @description Contact ID.
+                 * @example cc_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                contactId: components["schemas"]["ContactId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The contact. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignContactAnswer"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -101,6 +101,7 @@ async function checkLists(tx: WorkspaceTx, campaign: CampaignRow): Promise<Start
     select l.id, l.status from campaign_lists cl
     join contact_lists l on l.workspace_id = cl.workspace_id and l.id = cl.list_id
     where cl.workspace_id = ${tx.workspaceId} and cl.campaign_id = ${campaign.id}
+      and (cl.role = 'dnd' or ${campaign.redial_of === null})
     order by l.id for share of l`.execute(tx.db);
   const unready = rows.find((row) => row.status !== 'ready');
   if (!unready) return undefined;
@@ -116,8 +117,11 @@ async function checkContacts(tx: WorkspaceTx, campaign: CampaignRow): Promise<St
   const uploads = await contactUploads(tx, campaign.id);
   const doNotCall = await readDoNotCallUploads(tx, campaign.id);
   const blocked = isDoNotCall(sql.ref('e.phone_number'), sql`${tx.workspaceId}`, doNotCall);
-  const entries = sql`from contact_list_entries e
-    where e.workspace_id = ${tx.workspaceId} and e.upload_id = any(${uploads}::uuid[])`;
+  const entries =
+    campaign.redial_of === null
+      ? sql`from contact_list_entries e where e.workspace_id = ${tx.workspaceId} and e.upload_id = any(${uploads}::uuid[])`
+      : sql`from campaign_contacts e where e.workspace_id = ${tx.workspaceId} and e.campaign_id = ${campaign.id}
+          and e.state = 'pending'`;
   const agreed = campaign.require_consent
     ? hasConsent(sql.ref('e.phone_number'), sql`${tx.workspaceId}::uuid`, sql`${campaign.id}::uuid`)
     : sql`true`;

@@ -63,7 +63,7 @@ async function countReasons(tx: WorkspaceTx, campaign: CampaignRow, { now, ...te
     select state, lane, reason, phone_number = any(${situation.trusted}::bigint[]) as trusted,
       min(next_attempt_at) as next_attempt_at, count(*) as count
     from campaign_contacts
-    where workspace_id = ${tx.workspaceId} and campaign_id = ${campaign.id} and state <> 'dialing'
+    where workspace_id = ${tx.workspaceId} and campaign_id = ${campaign.id} and (state <> 'dialing' or reason is not null)
     group by state, lane, reason, trusted, next_attempt_at <= ${now}`.execute(tx.db);
   const explain = contactExplainer(situation, now);
   const reasons: CampaignReasons = { notYet: {}, never: {}, countedAt: now.toISOString() };

@@ -6,8 +6,9 @@ import { callOutcomes } from '../../lines/telephony/call-outcome.ts';
 import { isDoNotCallNow } from '../../platform/do-not-call/do-not-call-numbers.ts';
 import type { CallKey, EndedCall, OwnedCall, ReturnedCall } from '../calls/call.ts';
 import { keysOf } from '../calls/call-row.ts';
-import { afterOutcome } from './after-outcome.ts';
+import { afterOutcome, type ContactNext } from './after-outcome.ts';
 import type { CampaignKey } from './campaign.ts';
+import { SKIPPED_BY_USER } from './explain-contact.ts';
 import { finishIfDone } from './finish-campaign.ts';
 import { countable, failTooOften, withEnds } from './recent-ends.ts';
 
@@ -37,6 +38,7 @@ export async function endContacts(
     faults: number;
     agent_faults: number;
     attempt: number;
+    reason: string | null;
     campaign: { retry_policy: number[]; abandoned_retry_hours: number | null; recent_ends: number[] };
   }>`
     select c.*, (select jsonb_build_object('retry_policy', retry_policy, 'abandoned_retry_hours', abandoned_retry_hours,
@@ -44,7 +46,7 @@ export async function endContacts(
       from campaigns where workspace_id = ${workspaceId} and id = ${campaignId}) as campaign
     from unnest(${calls.map((call) => call.owner.id).toSorted()}::uuid[]) as x (id)
     cross join lateral (
-      select id, ctid as place, attempt, tries, faults, agent_faults from campaign_contacts
+      select id, ctid as place, attempt, tries, faults, agent_faults, reason from campaign_contacts
       where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and id = x.id and state = 'dialing'
       limit 1 for update) as c`.execute(tx.db);
   const callOf = new Map(calls.map((call) => [call.owner.id, call]));
@@ -60,7 +62,7 @@ export async function endContacts(
       { ...call, attempt: row.attempt, outcome, forbidden },
       { retryPolicy, abandonedRetryHours },
     );
-    return { place: row.place, outcome, ...next };
+    return { place: row.place, outcome, ...unlessSkipped(row.reason, outcome, next) };
   });
   const move = sql`
     update campaign_contacts c set state = x.state, tries = x.tries, faults = x.faults, agent_faults = x.agent_faults,
@@ -87,6 +89,12 @@ export async function endContacts(
   const [, , isFinished] = await together(tx, [move, count, () => finishIfDone(tx, key, now)]);
   return { isFinished, failTooOften: failTooOften(recent) };
 }
+
+/** Whom somebody had skipped during the call is not tried again, nor is it done if the call was withdrawn. */
+const unlessSkipped = (reason: string | null, outcome: CallOutcome, next: ContactNext): ContactNext =>
+  reason === SKIPPED_BY_USER && (next.state === 'waiting' || outcome === 'cancelled')
+    ? { ...next, state: 'skipped', reason }
+    : next;
 
 const talkMs = (calls: readonly EndedCall[]) => calls.reduce((sum, call) => sum + (call.talkMs ?? 0), 0);
 
@@ -120,6 +128,8 @@ function countOutcomes(calls: { outcome: CallOutcome }[]) {
   return sql.join(counts);
 }
 
+const isSkipped = sql`c.reason is not distinct from ${SKIPPED_BY_USER}`;
+
 /** Puts the contacts of calls that were never placed back to where they were, found and named as in `endContacts`. */
 export async function returnContacts(
   tx: EngineTx,
@@ -137,18 +147,20 @@ export async function returnContacts(
       where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and id = x.id and state = 'dialing'
       limit 1 for update) as c`.execute(tx.db);
   const { rows } = await sql<{ state: string }>`
-    update campaign_contacts c set attempt = c.attempt - x.taken_back, next_attempt_at = ${now}, reason = null,
-      state = case when c.attempt - x.taken_back = 0 then 'pending' else 'waiting' end
+    update campaign_contacts c set attempt = c.attempt - x.taken_back, next_attempt_at = ${now},
+      reason = case when ${isSkipped} then c.reason end,
+      state = case when ${isSkipped} then 'skipped' when c.attempt - x.taken_back = 0 then 'pending' else 'waiting' end
     from unnest(${found.rows.map((row) => row.place)}::tid[], ${found.rows.map((row) => row.taken_back)}::smallint[])
       as x (place, taken_back)
     where c.ctid = x.place
     returning c.state`.execute(tx.db);
   tx.tell(campaignId);
-  const pending = rows.filter((row) => row.state === 'pending').length;
+  const inState = (state: string) => rows.filter((row) => row.state === state).length;
+  const [pending, skipped] = [inState('pending'), inState('skipped')];
   await sql`
     update campaigns set in_flight = in_flight - ${calls.length}, attempts = attempts - ${calls.length},
-      pending = pending + ${pending}, waiting = waiting + ${rows.length - pending},
-      next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
+      pending = pending + ${pending}, waiting = waiting + ${rows.length - pending - skipped},
+      skipped = skipped + ${skipped}, next_claim_at = least(next_claim_at, ${now}), revision = revision + 1
     where workspace_id = ${workspaceId} and id = ${campaignId}`.execute(tx.db);
 }
 

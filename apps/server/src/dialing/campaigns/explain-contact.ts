@@ -5,6 +5,9 @@ import { areReadable } from '../calls/zones-of-contact.ts';
 
 export type ContactReason = components['schemas']['CampaignContactReason'];
 
+/** Why a contact is not called that somebody had skipped. While it is on a call, it is noted there. */
+export const SKIPPED_BY_USER = 'skipped_by_user' satisfies ContactReason;
+
 /** What of a campaign and its workspace decides why a contact is not called. */
 export interface CampaignSituation {
   status: CampaignStatus;
@@ -114,8 +117,7 @@ export function contactExplainer(campaign: CampaignSituation, now: Date): (conta
 
   return ({ state, isTrusted, timezones, nextAttemptAt, reason }) => {
     const stored = reason === null ? undefined : (reason as ContactReason);
-    if (state === 'dialing') return {};
-    if (state === 'done' || state === 'skipped') return stored ? { reason: stored } : {};
+    if (state === 'dialing' || state === 'done' || state === 'skipped') return stored ? { reason: stored } : {};
     if (hasEnded(campaign.status)) return { reason: ofCampaign! };
 
     const isDue = nextAttemptAt <= now;

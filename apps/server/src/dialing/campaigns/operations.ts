@@ -1,5 +1,6 @@
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { pageAnswer, pageOf, several } from '../../foundation/database/page.ts';
+import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { Handlers, RequestContext } from '../../foundation/http/handler.ts';
 import { tagged } from '../../foundation/values/edition.ts';
 import { fromId } from '../../foundation/values/ids.ts';
@@ -16,7 +17,9 @@ import { contactPage } from './list-contacts.ts';
 import { type campaignMoves, moveCampaign } from './move-campaign.ts';
 import { readAgentsNeeds } from './preview/agents-needs.ts';
 import { previewCampaign } from './preview/preview-campaign.ts';
+import { redialContacts } from './redial-contacts.ts';
 import { type CampaignRow, shapeCampaign } from './shape-campaign.ts';
+import { skipContact } from './skip-contact.ts';
 import { startCampaign } from './start-campaign.ts';
 import { campaignPage, findCampaign } from './store.ts';
 import { streamCampaignEvents } from './stream-campaign-events.ts';
@@ -31,7 +34,7 @@ const auditEntryOf = (context: RequestContext, done: string, id: string) =>
 const shown = (row: CampaignRow) => tagged(ok(shapeCampaign(row)), row);
 
 /** The operations of campaigns. */
-export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
+export function campaignOperations(deps: CampaignDeps & { jobs: Jobs; secrets: Secrets }) {
   const { database, clock } = deps;
   const reasonCounts = openReasonCounts();
   const ofCampaign = <T>(
@@ -101,6 +104,18 @@ export function campaignOperations(deps: CampaignDeps & { jobs: Jobs }) {
         contactPage(tx, campaign, wanted, { ...deps, now: clock.now() }),
       );
       return ok(pageAnswer(page, found, (contact) => contact));
+    },
+    redialCampaignContacts: async ({ path, body, headers }, context) => {
+      const { made, replayed } = await redialContacts(deps, context.workspaceId, fromId(path.id), body ?? {}, {
+        idempotencyKey: headers['Idempotency-Key'],
+        auditEntryOf: (id) => auditEntryOf(context, 'redialled', id),
+      });
+      return replayable(ok(made), replayed);
+    },
+    skipCampaignContact: async ({ path }, context) => {
+      const auditEntry = auditEntryOf(context, 'contact_skipped', path.id);
+      const key = { campaignId: fromId(path.id), contactId: fromId(path.contactId) };
+      return ok(await skipContact(deps, context.workspaceId, key, auditEntry));
     },
     getCampaignStats: async ({ path }, { workspaceId }) =>
       ofCampaign(workspaceId, path.id, async (campaign, tx) => {

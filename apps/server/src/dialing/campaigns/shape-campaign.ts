@@ -78,6 +78,7 @@ export function shapeCampaign(row: CampaignRow): Campaign {
     ...time('resumedAt', row.resumed_at),
     ...time('stoppedAt', row.stopped_at),
     ...time('cancelledAt', row.cancelled_at),
+    ...field('redialOf', row.redial_of && toId('cmp', row.redial_of)),
     ...metaOf(row),
   };
 }

@@ -52,7 +52,7 @@ export async function startCampaign(
     if (silent) throw notStartable(`${silent} Start it with force=true all the same.`);
     if (rings) await openFailing(tx, campaign.agent_id);
     if (startsAt(campaign) > now) await schedule(tx, campaignId, { asksAgent: !force, now });
-    else await beginDialing(tx, campaignId, now);
+    else await beginDialing(tx, campaign, now);
     return recordCampaignStatus(tx, campaignId, now, auditEntry);
   });
   nudge();
@@ -107,16 +107,17 @@ async function schedule(
 
 /**
  * From here `claiming.ts` goes on: it adds the contacts of these uploads, and claims them. Until then all entries of the
- * lists are counted, also those of a number that stands in several lists.
+ * lists are counted, also those of a number that stands in several lists. A redial has its contacts already.
  */
-async function beginDialing(tx: WorkspaceTx, campaignId: string, now: Date): Promise<void> {
-  const uploads = await contactUploads(tx, campaignId);
+async function beginDialing(tx: WorkspaceTx, campaign: CampaignRow, now: Date): Promise<void> {
+  const { id: campaignId, redial_of: redialOf } = campaign;
+  const uploads = redialOf === null ? await contactUploads(tx, campaignId) : [];
   await sql`
     update campaigns set status = 'running', started_at = ${now}, updated_at = ${now}, revision = revision + 1,
       next_claim_at = 'epoch', contacts_added = false, adding_uploads = ${uploads}, adding_after_row = 0,
-      total_contacts = (select coalesce(sum(l.total_entries), 0) from campaign_lists cl
+      total_contacts = case when redial_of is not null then total_contacts else (select coalesce(sum(l.total_entries), 0) from campaign_lists cl
         join contact_lists l on l.workspace_id = cl.workspace_id and l.id = cl.list_id
-        where cl.workspace_id = ${tx.workspaceId} and cl.campaign_id = ${campaignId} and cl.role = 'contacts')
+        where cl.workspace_id = ${tx.workspaceId} and cl.campaign_id = ${campaignId} and cl.role = 'contacts') end
     where workspace_id = ${tx.workspaceId} and id = ${campaignId} and status in ${from(campaignTransitions, 'running', 'draft', 'scheduled')}`.execute(
     tx.db,
   );
@@ -148,7 +149,7 @@ export const startDueCampaign =
       const obstacle = await checkStartable(tx, campaign, agent, deps.providers);
       if (!obstacle) {
         if (rings && !silent) await openFailing(tx, campaign.agent_id);
-        await beginDialing(tx, campaignId, now);
+        await beginDialing(tx, campaign, now);
       } else {
         await sql`
           update campaigns set status = 'failed', failure_reason = ${obstacle.reason}, ended_at = ${now},

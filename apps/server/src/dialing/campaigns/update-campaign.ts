@@ -112,7 +112,9 @@ async function nameIfCampaignExists(
   return agentName(agents, agentId, workspaceId);
 }
 
-function refuseUnchangeable({ status }: CampaignRow, input: UpdateCampaign): void {
+function refuseUnchangeable({ status, redial_of }: CampaignRow, input: UpdateCampaign): void {
+  if (redial_of !== null && input.lists)
+    throw new ServiceError('invalid_state', 'The lists of a redial stand: its contacts were chosen when it was made.');
   if (status === 'draft' || status === 'scheduled') return;
   if (status !== 'paused') {
     const message = `Only a draft, a scheduled or a paused campaign can be changed; this one is ${status}.`;

@@ -12,7 +12,10 @@ const COUNT = 40;
 const LATER = new Date('2026-12-24T09:00:00.000Z');
 
 type Own = Partial<
-  Record<'ws' | 'room' | 'list' | 'upl' | 'cmp' | 'bat' | 'pn' | 'pool' | 'wf' | 'run' | 'entry', readonly string[]>
+  Record<
+    'ws' | 'room' | 'list' | 'upl' | 'cmp' | 'cc' | 'bat' | 'pn' | 'pool' | 'wf' | 'run' | 'entry',
+    readonly string[]
+  >
 >;
 
 /** What chance would hardly find, by the operations that need it, and the IDs that no other request may name. */
@@ -50,6 +53,13 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   const scheduled = await times(async () =>
     toId('cmp', (await campaign({ status: 'scheduled', scheduled_at: LATER })).id),
   );
+  const { id: ofContacts } = await campaign({ status: 'paused', pending: COUNT, total_contacts: COUNT });
+  const lane = { ...own, campaign_id: ofContacts, lane: 1, timezones: ['UTC'], opens_at: LATER, closes_at: LATER };
+  await database.inEngine(({ db }) => db.insertInto('campaign_lanes').values(lane).execute());
+  const contacts = await times(async (line) => {
+    const contact = { ...own, campaign_id: ofContacts, list_id: fromId(called), phone_number: 12_125_550_110 + line };
+    return toId('cc', (await seedRow(database, 'campaign_contacts', contact)).id);
+  });
   const batch = async (given: object) => {
     const { id } = await campaign({ ...given, kind: 'batch' });
     const row = { ...own, id, rejected: '[]', rejected_count: 0 };
@@ -90,6 +100,8 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     stopCampaign: { cmp: paused },
     resumeCampaign: { cmp: paused },
     unscheduleCampaign: { cmp: scheduled },
+    redialCampaignContacts: { cmp: [toId('cmp', ofContacts)] },
+    skipCampaignContact: { cmp: [toId('cmp', ofContacts)], cc: contacts },
     pauseBatch: { bat: runningBatches },
     resumeBatch: { bat: pausedBatches },
     getContactListEntry: { list: [called], entry: numbers },

@@ -224,6 +224,11 @@ describe('every operation', () => {
     cancelCampaign: () => c.POST('/v1/calls/campaigns/{id}/cancel', params(id)),
     previewCampaign: () => c.POST('/v1/calls/campaigns/{id}/preview', params(id)),
     listCampaignContacts: () => c.GET('/v1/calls/campaigns/{id}/contacts', params(id)),
+    redialCampaignContacts: () => c.POST('/v1/calls/campaigns/{id}/contacts/redial', params(id)),
+    skipCampaignContact: () =>
+      c.POST('/v1/calls/campaigns/{id}/contacts/{contactId}/skip', {
+        params: { path: { id, contactId: toId('cc', '00000000-0000-0000-0000-000000000000') } },
+      }),
     getCampaignStats: () => c.GET('/v1/calls/campaigns/{id}/stats', params(id)),
     streamCampaignEvents: () => c.GET('/v1/calls/campaigns/{id}/events', params(id)),
   });

@@ -48,11 +48,12 @@ export async function previewScope(
   const situation = await situationOf(tx, campaign, at, terms);
   const { providers } = terms;
   const { candidates, countries, canStart } = await previewCallers(tx, campaign, { most: sampleSize, at, providers });
-  const uploads = isBeforeStart || campaign.require_consent ? await contactUploads(tx, campaign.id) : undefined;
+  const hasContacts = !isBeforeStart || campaign.redial_of !== null;
+  const uploads = !hasContacts || campaign.require_consent ? await contactUploads(tx, campaign.id) : undefined;
   return {
     campaign,
     situation,
-    uploads: isBeforeStart ? uploads : undefined,
+    uploads: hasContacts ? undefined : uploads,
     consentUploads: campaign.require_consent ? uploads : undefined,
     doNotCallUploads: await readDoNotCallUploads(tx, campaign.id),
     callers: candidates,

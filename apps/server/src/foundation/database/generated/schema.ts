@@ -285,6 +285,7 @@ export interface Schema {
     budget_calls: number | null;
     budget_minutes: number | null;
     talk_ms: Generated<number>;
+    redial_of: string | null;
   };
   concurrency_keys: {
     workspace_id: string;
