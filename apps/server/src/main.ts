@@ -10,6 +10,7 @@ import { grantTrunks, listGrants, revokeTrunks } from './commands/trunk-grants.t
 import { CommandRefused } from './commands/workspace-named.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Database } from './foundation/database/database.ts';
+import { isDatabaseLost } from './foundation/database/errors.ts';
 import { stopEmbeddedPostgres } from './foundation/database/postgres/embedded.ts';
 import { type EncryptionKeys, findEncryptionKeys } from './foundation/database/secrets.ts';
 import { loadContract } from './foundation/http/app.ts';
@@ -81,7 +82,7 @@ async function main(): Promise<void> {
   if (values.help) return print(USAGE);
   if (command === 'doctor') return doctor();
   const config = loadConfig();
-  const log = await openLog(config);
+  const log = await openLog(config, isDatabaseLost);
   if (command === 'serve') return serve(config, log);
   if (command === 'stop') return stopEmbeddedPostgres(config.dataDir);
   if (!COMMANDS.includes(command)) throw new ConfigError(`Unknown command: ${command}\n\n${USAGE}`);

@@ -72,17 +72,17 @@ async function keepHealth(tx: Tx, { workspace_id, trunk_id }: HealthRow, { healt
 
 /** Rare: it locks the trunk after calls, against the order of claims, which PostgreSQL settles where it must. */
 async function pause(
-  { db, tell }: Tx,
+  engine: Tx,
   end: EndOverTrunk,
   { reason }: NonNullable<TrunkNext['pause']>,
   now: Date,
 ): Promise<void> {
-  const tx = forWorkspace({ db, tell }, end.workspaceId);
+  const tx = forWorkspace(engine, end.workspaceId);
   const row = await lockTrunk(tx, end.trunkId);
   if (!row) return;
   const { rows } = await sql<{ pool_id: string | null }>`
     select pool_id from number_usage
-    where workspace_id = ${end.workspaceId} and phone_number_id = ${end.phoneNumberId}`.execute(db);
+    where workspace_id = ${end.workspaceId} and phone_number_id = ${end.phoneNumberId}`.execute(tx.db);
   const message = reason === 'forbidden' ? (end.sipReason ?? null) : null;
   await pauseLocked(tx, row, { reason, message, numberId: end.phoneNumberId, poolId: rows[0]?.pool_id ?? null }, now);
   await recordTrunk(tx, row.id, now);

@@ -19,6 +19,7 @@ import type { RecordCallEvents } from './call-events.ts';
 import type { CallOwners } from './call-owner.ts';
 import { type OwnedRow, ownedColumns, toOwned } from './call-row.ts';
 import { type EndOverTrunk, noteTrunkEnds } from './note-trunk-ends.ts';
+import { tellOfFailures } from './tell-of-failures.ts';
 
 /** How long events are gathered before they are written as a set (dialing.md, "Ends and counters"), in milliseconds. */
 const FLUSH_MS = 20;
@@ -123,6 +124,7 @@ export function createCallRecorder(options: RecorderOptions): CallRecorder {
     try {
       const { ended, failing } = await writeProgress({ ...options, noteAgents }, taken);
       const ending = taken.filter(({ progress }) => progress.ended).map(({ call }) => call);
+      tellOfFailures(log, ended);
       if (ending.length > 0) options.onWritten(ending, ended);
       if (failing.length > 0) void options.onAgentsFailing(failing);
     } catch (error) {

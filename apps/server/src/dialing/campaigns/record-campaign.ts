@@ -1,4 +1,5 @@
 import { forWorkspace, type Tx, type WorkspaceTx } from '../../foundation/database/database.ts';
+import { toId } from '../../foundation/values/ids.ts';
 import { type AuditEntry, record } from '../../platform/journal/record.ts';
 import type { CampaignKey } from './campaign.ts';
 import { type CampaignRow, shapeCampaign } from './shape-campaign.ts';
@@ -14,6 +15,11 @@ export async function recordCampaignStatus(
   const row = await findCampaign(tx, campaignId);
   if (!row) throw new Error(`The campaign ${campaignId} is gone.`);
   const data = shapeCampaign(row);
+  const why = data.meta?.pause?.reason;
+  tx.note(
+    { workspace: toId('ws', tx.workspaceId), campaign: data.id, ...(why && { reason: why }) },
+    `a campaign is ${row.status}`,
+  );
   await record(tx, {
     resourceId: row.id,
     revision: row.revision,

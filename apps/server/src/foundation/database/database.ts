@@ -17,6 +17,7 @@ import {
   translated,
 } from './errors.ts';
 import { NUMBER_KEY } from './number-digest.ts';
+import { type Outage, tellOfOutages } from './outage.ts';
 import type { Schema } from './schema.ts';
 import { watchPool } from './silence.ts';
 import { namedStatements, type Statement } from './statements.ts';
@@ -31,6 +32,8 @@ export interface Tx {
   readonly db: Kysely<Schema>;
   /** Has who waits for a resource, named by its UUID, told of its change once the transaction has committed. */
   readonly tell: (topic: string) => void;
+  /** Says a line in the log, at `info`, once the transaction has committed. */
+  readonly note: (fields: object, message: string) => void;
 }
 
 /** A transaction that sees the rows of one workspace only. */
@@ -84,12 +87,13 @@ export interface Database {
   /** What erased numbers are known by; nothing if it was opened without. */
   readonly numberKey: string | undefined;
   readonly pool: pg.Pool;
+  readonly outage: Outage;
   close(): Promise<void>;
 }
 
 /** The engine's transaction for what is written about one workspace. Row-level security does not bind it. */
 export const forWorkspace = (tx: Tx, workspaceId: string): WorkspaceTx =>
-  ({ db: tx.db, tell: tx.tell, workspaceId }) as WorkspaceTx;
+  ({ db: tx.db, tell: tx.tell, note: tx.note, workspaceId }) as WorkspaceTx;
 
 /** What a transaction begins with on a connection. */
 type Begin = (client: pg.ClientBase) => string;
@@ -143,31 +147,47 @@ function withFreshPlans(client: pg.ClientBase, begin: string): string {
   return `discard plans; ${begin}`;
 }
 
-/** Opens a pool of at most `poolSize` connections. It connects when first used. */
-export function openDatabase(options: {
+interface DatabaseOptions {
   connection: Connection;
   poolSize: number;
   log: Logger;
   /** What erased numbers are known by (`numberKey`); only what dials or erases needs it. */
   numberKey?: string;
-}): Database {
+  /** Who is told of lost connections: another pool's, so that one outage is told of once. */
+  outage?: Outage;
+}
+
+function openPool(options: DatabaseOptions, outage: Outage, onDoubt: () => void): pg.Pool {
   const settings = { ...LIMITS, ...(options.numberKey && { [NUMBER_KEY]: options.numberKey }) };
-  let onDoubt = () => {};
   const pool = new pg.Pool({
     ...options.connection,
     Client,
     max: options.poolSize,
     connectionTimeoutMillis: CONNECT_MS,
     idleTimeoutMillis: IDLE_MS,
-    onConnect: setterUp(settings, () => onDoubt()),
+    onConnect: setterUp(settings, onDoubt),
     application_name: 'trunkline',
     types: columnTypes,
     // What is asked together goes out together, as a transaction's begin and its first query.
     pipeline: true,
   });
   // Without a listener a lost connection ends the process. Once when idle, and once when in use, where the query fails too.
-  pool.on('error', (error) => options.log.warn({ reason: error.message }, 'an idle database connection was lost'));
-  pool.on('connect', (client) => client.on('error', () => onDoubt()));
+  pool.on('error', () => {});
+  pool.on('connect', (client) => {
+    outage.made();
+    client.on('error', (error) => {
+      outage.lost(error.message);
+      onDoubt();
+    });
+  });
+  return pool;
+}
+
+/** Opens a pool of at most `poolSize` connections. It connects when first used. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const { outage = tellOfOutages(options.log) } = options;
+  let onDoubt = () => {};
+  const pool = openPool(options, outage, () => onDoubt());
   const silence = watchPool(pool, options);
 
   const statement = namedStatements();
@@ -186,9 +206,13 @@ export function openDatabase(options: {
     const began = performance.now();
     for (let attempt = 0; ; ) {
       const told = new Set<string>();
+      const notes: [object, string][] = [];
       try {
-        const result = await once({ pool, statement }, begin, (db) => fn({ db, tell: (topic) => told.add(topic) }));
+        const tell = (topic: string) => told.add(topic);
+        const note = (fields: object, message: string) => notes.push([fields, message]);
+        const result = await once({ pool, statement, outage }, begin, (db) => fn({ db, tell, note }));
         for (const topic of told) onTold(topic);
+        for (const [fields, message] of notes) options.log.info(fields, message);
         return result;
       } catch (error) {
         if (isDiskFull(error)) noteFull(error);
@@ -237,7 +261,7 @@ export function openDatabase(options: {
     faults: () => (isFull() ? ["the database's disk is full: nothing can be written"] : []),
     slots,
     ...{ connection: options.connection, numberKey: options.numberKey },
-    pool,
+    ...{ pool, outage },
     close: async () => {
       await pool.end();
       silence.close();
@@ -273,12 +297,16 @@ async function setUp(client: pg.ClientBase, settings: Record<string, string | nu
   return rows[0]!.started_at;
 }
 
+/** Whether a connection was waited for too long since all were in use. */
+const isPoolFull = (error: Error): boolean => error.message === 'timeout exceeded when trying to connect';
+
 async function once<T>(
-  { pool, statement }: { pool: pg.Pool; statement: Statement },
+  { pool, statement, outage }: { pool: pg.Pool; statement: Statement; outage: Outage },
   begin: Begin,
   fn: (db: Kysely<Schema>) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect().catch((error) => {
+    if (!isPoolFull(error)) outage.failed(error.message);
     throw translated(error);
   });
   const { db, close, hasFailed } = bindToClient(client, statement);

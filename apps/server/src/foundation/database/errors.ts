@@ -47,8 +47,14 @@ export const isDiskFull = (error: unknown): boolean =>
 export function translated(error: unknown): unknown {
   if (isDiskFull(error)) return noRoom('The database', error);
   if (!isConnectionLost(error)) return error;
-  return new ServiceError('unavailable', 'The database cannot be reached right now. Try again.', { cause: error });
+  return new ServiceError('unavailable', CANNOT_REACH, { cause: error });
 }
+
+const CANNOT_REACH = 'The database cannot be reached right now. Try again.';
+
+/** Whether something failed for nothing but a lost or refused connection to the database. */
+export const isDatabaseLost = (error: unknown): boolean =>
+  error instanceof ServiceError && error.message === CANNOT_REACH;
 
 /** Whether the database could not be reached, rather than refused what it was asked. */
 export const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.code === 'unavailable';

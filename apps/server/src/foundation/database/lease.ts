@@ -40,13 +40,14 @@ const MOST_LOOKS = 5;
  * other work can hold up. Each time the machine's clock is compared with the database's.
  */
 export async function openLease(options: {
-  database: Pick<Database, 'connection'>;
+  database: Pick<Database, 'connection'> & Partial<Pick<Database, 'outage'>>;
   seconds: number;
   log: Logger;
   machine?: MachineClock;
 }): Promise<Lease> {
   const { seconds, log, machine = createMachineClock() } = options;
-  const database = openDatabase({ connection: options.database.connection, poolSize: 1, log });
+  const { connection, outage } = options.database;
+  const database = openDatabase({ connection, poolSize: 1, log, ...(outage && { outage }) });
   let id = newUuid();
   const leaseMs = seconds * 1000;
   const readClocks = () => ({ passed: performance.now(), read: machine.read() });

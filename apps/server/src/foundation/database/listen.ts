@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Client } from './client.ts';
 import type { Connection } from './connection.ts';
+import { translated } from './errors.ts';
 import { ASK_MS, SILENCE_MS } from './silence-limits.ts';
 
 interface ListenOptions {
@@ -61,9 +62,8 @@ async function keepListening(
       // Nobody would notice that a database which has gone without a word says nothing more.
       beat = setInterval(() => client.query('select 1').catch(end), SILENCE_MS);
       await over;
-      if (!closing.aborted) log.warn('the listening database connection was lost');
     } catch (error) {
-      log.warn({ reason: error instanceof Error ? error.message : undefined }, 'cannot listen to the database');
+      log.warn({ err: translated(error) }, 'cannot listen to the database');
     }
     clearInterval(beat);
     onChange?.(false);

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { coalesce } from '../values/coalesce.ts';
 import { Client } from './client.ts';
 import type { Connection } from './connection.ts';
+import { translated } from './errors.ts';
 import { listen } from './listen.ts';
 import { watchPool } from './silence.ts';
 
@@ -71,7 +72,7 @@ export function openNotifications(options: {
         failing = false;
       })
       .catch((error) => {
-        if (!failing) log.warn({ reason: error.message }, 'notifications are being lost');
+        if (!failing) log.warn({ err: translated(error) }, 'notifications are being lost');
         failing = true;
       });
     await sleep(APART_MS);

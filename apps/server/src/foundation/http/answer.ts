@@ -18,7 +18,7 @@ export type ValidateResponses = 'throw' | 'all' | 'sampled' | 'off';
 export interface AnswerOptions {
   validator: Validator;
   metrics: Pick<Metrics, 'answered' | 'violation' | 'streamOpened' | 'streamEnded'>;
-  log: Pick<Logger, 'error'>;
+  log: Pick<Logger, 'error' | 'debug' | 'isLevelEnabled'>;
   validateResponses: ValidateResponses;
   draining: AbortSignal;
 }
@@ -72,6 +72,10 @@ export function createAnswering(options: AnswerOptions): Answering {
     }
     const sent = headers ? Object.assign(exchange.headers, headers) : exchange.headers;
     if (draining.aborted) sent['Connection'] = 'close';
+    if (log.isLevelEnabled('debug')) {
+      const ms = Math.round(performance.now() - exchange.startedAt);
+      log.debug({ requestId: exchange.requestId, operation: operation?.id, status, ms }, 'a request is answered');
+    }
     write(response, status, sent, body);
   }
 

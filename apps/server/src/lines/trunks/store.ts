@@ -2,6 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { EngineTx, WorkspaceTx } from '../../foundation/database/database.ts';
 import { from } from '../../foundation/database/moves.ts';
 import { type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
+import { toId } from '../../foundation/values/ids.ts';
 import type { DueTime } from '../../platform/jobs/quiet.ts';
 import { type AuditEntry, record } from '../../platform/journal/record.ts';
 import { type CountedTrunk, shapeTrunk } from './shape-trunk.ts';
@@ -103,6 +104,11 @@ export function moveTrunk(
   status: TrunkStatus,
   changes: TrunkColumns,
 ): Promise<TrunkRow> {
+  const { reason } = changes;
+  tx.note(
+    { workspace: toId('ws', tx.workspaceId), trunk: toId('trk', id), ...(reason && { reason }) },
+    `a trunk is ${status}`,
+  );
   return tx.db
     .updateTable('trunks')
     .set({ ...changes, status })

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { isDatabaseLost } from '../../foundation/database/errors.ts';
 
 /** Something that a process does over and over. */
 export interface Repeating {
@@ -18,7 +19,7 @@ const LONGEST_REST_MS = 5000;
 /**
  * Runs something again and again until closed: at once where it answers `true`, since there is more to do, else `ms`
  * after its last end and what `asleep` waits for after that (`whileQuiet`), or at a nudge. While it throws it rests longer and longer, and the log tells of the 1st, 2nd, 4th,
- * 8th … failure in a row: a database that is away for a night must not fill the disk.
+ * 8th … failure in a row. That the database is away is told of elsewhere (`outage.ts`).
  */
 export function every(
   ms: number,
@@ -28,17 +29,20 @@ export function every(
   const closing = new AbortController();
   let resting = new AbortController();
   let failures = 0;
+  let isTold = false;
 
   const once = async () => {
     try {
       const hasMore = (await run(closing.signal)) === true;
-      if (failures > 0) log.info({ loop: name, failures }, 'a background run works again');
+      if (isTold) log.info({ loop: name, failures }, 'a background run works again');
       failures = 0;
+      isTold = false;
       return hasMore;
     } catch (error) {
       failures += 1;
-      if (!closing.signal.aborted && Number.isInteger(Math.log2(failures)))
-        log.error({ err: error, loop: name, failures }, 'a background run failed; it is tried again');
+      if (closing.signal.aborted || isDatabaseLost(error) || !Number.isInteger(Math.log2(failures))) return false;
+      log.error({ err: error, loop: name, failures }, 'a background run failed; it is tried again');
+      isTold = true;
       return false;
     }
   };

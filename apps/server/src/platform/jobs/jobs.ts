@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 import { Client } from '../../foundation/database/client.ts';
 import type { Connection } from '../../foundation/database/connection.ts';
 import { type EngineTx, IDLE_MS, type WorkspaceTx } from '../../foundation/database/database.ts';
+import { translated } from '../../foundation/database/errors.ts';
 import { listen } from '../../foundation/database/listen.ts';
 import { watchPool } from '../../foundation/database/silence.ts';
 import { measureSlots } from '../../foundation/observe/slot-metrics.ts';
@@ -107,6 +108,10 @@ function wakeWorkers(boss: PgBoss, queue: string): void {
   for (const { id, name } of boss.getWipData()) if (name === queue) boss.notifyWorker(id);
 }
 
+const rethrown = (error: unknown) => {
+  throw translated(error);
+};
+
 /** Opens the queue in the schema `pgboss` of the database, and makes that schema where it is missing. */
 export async function openJobs({
   connection,
@@ -131,7 +136,7 @@ export async function openJobs({
     supervise: false,
     monitorIntervalSeconds: 2,
   });
-  boss.on('error', (error) => log.warn({ reason: error.message }, 'the job queue has a problem'));
+  boss.on('error', (error) => log.warn({ err: translated(error) }, 'the job queue has a problem'));
   // What it listens by itself with would stay with the first host that the URL names.
   boss.getDb().listen = async (channel, onPayload, onListening) => {
     const onChange = (isListening: boolean) => isListening && onListening();
@@ -169,7 +174,7 @@ export async function openJobs({
     });
   }
 
-  const looking = every(LOOK_MS, () => lookAfter(boss), { name: 'background jobs', log, asleep });
+  const looking = every(LOOK_MS, () => lookAfter(boss).catch(rethrown), { name: 'background jobs', log, asleep });
 
   return {
     async enqueue(tx, queue, data, { afterSeconds } = { afterSeconds: 0 }) {

@@ -14,6 +14,12 @@ import { rotateInboundSecret } from './inbound-secret.ts';
 import { changeWorkspace, lockWorkspace, readUsage, readWorkspace, type Usage, type WorkspaceRow } from './store.ts';
 import { type HourDeps, updateWorkspace } from './update-workspace.ts';
 
+/** What the log says of a workspace's kill switch. */
+const SWITCHED = {
+  'workspace.dialing_paused': 'dialing is paused by the kill switch',
+  'workspace.dialing_resumed': 'dialing goes on after the kill switch',
+};
+
 export interface WorkspaceDeps extends HourDeps {
   database: Database;
   clock: Clock;
@@ -35,6 +41,7 @@ export function workspaceOperations(deps: WorkspaceDeps) {
       const { row, action } = await act(tx, now);
       const id = toId('ws', context.workspaceId);
       if (action) await audit(tx, auditOf(context)(action, 'workspace', id), now);
+      if (action && action in SWITCHED) tx.note({ workspace: id }, SWITCHED[action as keyof typeof SWITCHED]);
       return tagged(ok(present(row, await readUsage(tx, now))), row);
     });
 

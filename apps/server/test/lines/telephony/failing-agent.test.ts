@@ -49,13 +49,11 @@ test('with a key refused behind a live socket a campaign does not start; by forc
   expect(reasons.filter((reason) => reason === 'abandoned')).toHaveLength(3);
   expect(reasons.filter((reason) => reason === 'agent_failing')).toHaveLength(PEOPLE - 3);
 
-  // One that talks, and hangs up.
+  // One that talks, and hangs up as soon as it was heard.
   const mended = await startAgent((socket) => {
     sayHello(socket);
-    socket.on(
-      'message',
-      (data) => String(data).includes('"event":"start"') && setTimeout(() => socket.close(1000), 100),
-    );
+    socket.send(JSON.stringify({ event: 'mark', mark: { name: 'heard' } }));
+    socket.on('message', (data) => String(data).includes('"event":"mark"') && socket.close(1000));
   });
   const connection = { url: mended.url, secret: 'a-secret-of-our-own' };
   const changed = await client.PATCH('/v1/agents/{agentId}', { ...kept, body: { connection } });
