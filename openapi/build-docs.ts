@@ -27,7 +27,7 @@ for (const { post } of Object.values(contract.webhooks))
   post.description = `**Sent to your endpoint.** ${post.description}`;
 for (const { operation, samples } of samplesOf(contract)) {
   const permission = operation['x-permission'];
-  const needs = permission === 'authenticated' ? 'any key may' : `\`${permission}\``;
+  const needs = { anyone: 'none, and no key', authenticated: 'any key may' }[permission!] ?? `\`${permission}\``;
   operation.description = `**Permission:** ${needs}.\n\n${operation.description}`;
   operation['x-codeSamples'] = samples;
 }

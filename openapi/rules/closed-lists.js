@@ -1,5 +1,6 @@
 /** Every permission that an operation can need (docs/api.md, "Keys and permissions"). */
 export const PERMISSIONS = [
+  'anyone',
   'authenticated',
   'phone_numbers:read',
   'phone_numbers:write',

@@ -152,6 +152,11 @@ POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/replay replayWebhookDelive
 GET /v1/api-keys listApiKeys api_keys:read 200
 POST /v1/api-keys createApiKey api_keys:write 201
 DELETE /v1/api-keys/{keyId} revokeApiKey api_keys:write 200 404
+GET /v1/sessions listSessions api_keys:read 200
+POST /v1/sessions createSession anyone 201
+DELETE /v1/sessions/{sessionId} revokeSession api_keys:write 200 404
+GET /v1/session getCurrentSession authenticated 200
+DELETE /v1/session endCurrentSession authenticated 200 404
 POST /v1/stream-tokens createStreamToken authenticated 201
 GET /v1/audit-log listAuditLog audit_log:read 200
 GET /v1/workspace getWorkspace authenticated 200

@@ -23,6 +23,7 @@ import { numberPoolOperations } from './lines/number-pools/operations.ts';
 import { phoneNumberOperations } from './lines/phone-numbers/operations.ts';
 import { trunkOperations } from './lines/trunks/operations.ts';
 import { apiKeyOperations } from './platform/api-keys/operations.ts';
+import { sessionOperations } from './platform/api-keys/session-operations.ts';
 import { doNotCallOperations } from './platform/do-not-call/operations.ts';
 import { auditLogOperations } from './platform/journal/operations.ts';
 import { webhookOperations } from './platform/webhooks/operations.ts';
@@ -85,6 +86,7 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
       isNumber,
     }),
     ...apiKeyOperations({ database, clock, secrets, streamTokens: services.streamTokens }),
+    ...sessionOperations({ database, clock, keyRing: services.keyRing }),
     ...auditLogOperations(database),
     ...talkOperations({ database, clock, secrets, publicUrl: parts.publicUrl, takesTalks: takesUpgrades }),
     ...agentOperations({

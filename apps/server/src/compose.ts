@@ -75,7 +75,9 @@ export async function compose(parts: Parts): Promise<Composition> {
         handlers: { ...handlersOf(parts, services, features, engine), ...overrides.handlers },
         authenticate: (key) =>
           services.callTokens.isToken(key) ? services.callTokens.open(key) : keyRing.authenticate(key),
+        authenticateSession: keyRing.authenticateSession,
         openStream: services.streamTokens.open,
+        publicUrl: parts.publicUrl,
         corsOrigins: config.corsOrigins ?? [],
         rateLimit: createRateLimit({
           key: config.rateLimitPerMinute,

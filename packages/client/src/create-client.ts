@@ -10,8 +10,11 @@ import { type ContactFileMethods, contactFiles } from './upload-contact-list.ts'
 export interface ClientOptions {
   /** Where the server is, such as `http://localhost:8080`. `TRUNKLINE_BASE_URL` by default. */
   baseUrl?: string | undefined;
-  /** A key of the workspace, `tl_…`. `TRUNKLINE_API_KEY` by default. */
-  apiKey?: string | undefined;
+  /**
+   * A key of the workspace, `tl_…`. `TRUNKLINE_API_KEY` by default. `null` sends none: for a page of the server's own origin
+   * whose browser is signed in.
+   */
+  apiKey?: string | null | undefined;
   /** Sends the requests instead of the global fetch: for a proxy, for tracing, or for tests. */
   fetch?: Fetch;
   /** How often a request that is safe to repeat is sent again. 2 by default, 0 for never. */
@@ -43,7 +46,7 @@ function needed(value: string | undefined, option: string, name: string): string
 export const createClient = (options: ClientOptions = {}): TrunklineClient => clientWith(options, []);
 
 function clientWith(options: ClientOptions, middleware: readonly Middleware[]): TrunklineClient {
-  const apiKey = needed(options.apiKey, 'apiKey', 'TRUNKLINE_API_KEY');
+  const apiKey = options.apiKey === null ? null : needed(options.apiKey, 'apiKey', 'TRUNKLINE_API_KEY');
   const defaults: SendOptions = {
     fetch: options.fetch ?? ((request, init) => globalThis.fetch(request, init)),
     maxRetries: options.maxRetries ?? 2,

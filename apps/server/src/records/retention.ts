@@ -7,6 +7,7 @@ import { deleteOldIdempotencyKeys } from '../foundation/database/idempotency-key
 import type { Clock } from '../foundation/values/clock.ts';
 import { eraseOldMessages } from '../lines/telephony/kept-messages.ts';
 import { forgetSimulatedCalls } from '../lines/telephony/simulator-retention.ts';
+import { deleteOldSessions } from '../platform/api-keys/session-store.ts';
 import { every, type Repeating } from '../platform/jobs/every.ts';
 import { deleteOldAuditEntries, deleteOldEvents } from '../platform/journal/retention.ts';
 import { eraseOldDeliveries } from '../platform/webhooks/retention.ts';
@@ -44,6 +45,7 @@ export function startRetention({
     sweep('delivery', async (signal) => void (await eraseOldDeliveries(database, clock.now(), signal))),
     sweep('SIP message', (signal) => eraseOldMessages(database, clock.now(), signal)),
     sweep('key', (signal) => deleteOldIdempotencyKeys(database, clock.now(), signal)),
+    sweep('session', (signal) => deleteOldSessions(database, clock.now(), signal)),
     sweep('concurrency key', (signal) => forgetOldConcurrencyKeys(database, clock.now(), signal), KEYS_MS),
     ...byDays('simulator', config.simulatorCallRetentionDays, forgetSimulatedCalls),
     ...byDays('call', config.callRetentionDays, deleteOldCalls),

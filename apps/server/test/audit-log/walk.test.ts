@@ -24,6 +24,7 @@ const changing = operationsOf(forValidator(loadContract()))
 let server: TestServer;
 let walker: TestServer['client'];
 let walkerId: string;
+let walkerKey: string;
 const walked = new Set<OperationId>();
 /** What must stand nowhere in the audit log. */
 const secrets: string[] = [];
@@ -32,6 +33,7 @@ beforeAll(async () => {
   // Real time: the calls of the campaign last until they are ended.
   server = await startTestServer({ config: { simulatorSpeed: 1 } });
   const key = await keyWith(server, { permissions: ['*'] });
+  walkerKey = key;
   secrets.push(key);
   walker = server.clientOf(key);
   const { data } = await server.client.GET('/v1/api-keys', { params: { query: { searchText: 'Test' } } });
@@ -355,6 +357,15 @@ test('keys and the workspace', async () => {
   secrets.push(key);
   const revoking = walker.DELETE('/v1/api-keys/{keyId}', { params: { path: { keyId } } });
   await step('revokeApiKey', 'api_key.revoked', revoking, idOf);
+  const signIn = async () => walker.POST('/v1/sessions', { body: { apiKey: walkerKey } });
+  const begun = await signIn();
+  const { id: sessionId } = await step('createSession', 'session.created', Promise.resolve(begun), ({ id }) => id!);
+  const ending = walker.DELETE('/v1/sessions/{sessionId}', { params: { path: { sessionId: sessionId! } } });
+  await step('revokeSession', 'session.ended', ending, idOf);
+  const [cookie] = (await signIn()).response.headers.getSetCookie()[0]!.split(';');
+  secrets.push(cookie!.split('=')[1]!);
+  const own = { 'X-API-Key': null, Cookie: cookie!, Origin: server.url.replace('localhost', '127.0.0.1') };
+  await step('endCurrentSession', 'session.ended', walker.DELETE('/v1/session', { headers: own }), idOf);
   const renaming = walker.PATCH('/v1/workspace', { body: { name: 'Clinic' } });
   await step('updateWorkspace', 'workspace.updated', renaming, ofWorkspace);
   const pausing = walker.POST('/v1/workspace/pause-dialing');

@@ -34,6 +34,8 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
   note(dataOf(await client.POST('/v1/number-pools', { body: pool })).id);
   note(dataOf(await client.POST('/v1/api-keys', { body: { name: 'CRM', permissions: ['calls:read'] } })).id);
 
+  note(dataOf(await client.POST('/v1/sessions', { body: { apiKey: server.apiKey } })).id!);
+
   const trunk = { terminationUrl: 'ok.sim' };
   note(dataOf(await client.POST('/v1/telephony/trunks', { body: trunk })).id);
 

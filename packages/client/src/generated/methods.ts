@@ -229,6 +229,19 @@ export interface ApiKeysMethods {
   createStreamToken(body: Body<'createStreamToken'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createStreamToken'>;
 }
 
+export interface SessionsMethods {
+  /** List sessions. `GET /v1/sessions` */
+  list(query?: Query<'listSessions'>, options?: RequestOptions): Listing<'listSessions'>;
+  /** Sign in. `POST /v1/sessions` */
+  create(body: Body<'createSession'>, options?: RequestOptions): Answer<'createSession'>;
+  /** End a session. `DELETE /v1/sessions/{sessionId}` */
+  revoke(sessionId: string, options?: RequestOptions): Answer<'revokeSession'>;
+  /** Who asks. `GET /v1/session` */
+  getCurrent(options?: RequestOptions): Answer<'getCurrentSession'>;
+  /** Sign out. `DELETE /v1/session` */
+  endCurrent(options?: RequestOptions): Answer<'endCurrentSession'>;
+}
+
 export interface AuditLogMethods {
   /** List the audit log. `GET /v1/audit-log` */
   list(query?: Query<'listAuditLog'>, options?: RequestOptions): Listing<'listAuditLog'>;
@@ -356,6 +369,7 @@ export interface Methods {
   erasures: ErasuresMethods;
   numberPools: NumberPoolsMethods;
   apiKeys: ApiKeysMethods;
+  sessions: SessionsMethods;
   auditLog: AuditLogMethods;
   workflows: WorkflowsMethods;
   workflowRuns: WorkflowRunsMethods;
@@ -396,6 +410,8 @@ export const methods: { [Group in keyof Methods]: string } = {
     '+ ! Gl*/members moveMember:Pb*/members/move G*/validate-trunks',
   apiKeys:
     '+ Gl Pbk revoke:D* createStreamToken:Pbk^/stream-tokens',
+  sessions:
+    '+ Gl Pb revoke:D* getCurrent:G^/session endCurrent:D^/session',
   auditLog:
     '+ Gl',
   workflows:

@@ -14,7 +14,7 @@ import type { Handlers, OperationId } from './handler.ts';
 import type { Metrics } from './metrics.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { type NotReady, outsideRoutes, type Warnings } from './outside.ts';
-import type { Authenticate, OpenStream } from './principal.ts';
+import type { Authenticate, AuthenticateSession, OpenStream } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { hasBody } from './request-body.ts';
 import { markedPlaces } from './request-fault.ts';
@@ -26,7 +26,10 @@ export interface AppOptions {
   /** All of them in a server; operations without one answer 500. */
   handlers: Partial<Handlers>;
   authenticate: Authenticate;
+  authenticateSession: AuthenticateSession;
   openStream: OpenStream;
+  /** Where browsers reach the server. */
+  publicUrl: string;
   /** Whose scripts may use the server. */
   corsOrigins: readonly string[];
   rateLimit: RateLimit;

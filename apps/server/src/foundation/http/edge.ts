@@ -7,13 +7,14 @@ import { ServiceError } from '../values/service-error.ts';
 import { type Answer, type AnswerOptions, createAnswering } from './answer.ts';
 import { type BodyRoom, createBodyRoom } from './body-room.ts';
 import type { Operation, RequestParts } from './contract.ts';
+import { createCookies } from './cookies.ts';
 import { sealCursor, takesCursor } from './cursor.ts';
-import { Caller, Exchange, inputOf, splitUrl, write } from './exchange.ts';
+import { addressOf, Caller, Exchange, inputOf, splitUrl, write } from './exchange.ts';
 import type { Handlers, OperationId, RequestContext } from './handler.ts';
 import { createLoopShare } from './loop-share.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { createLargeBodies } from './parse-in-turns.ts';
-import type { Authenticate, OpenStream, Principal } from './principal.ts';
+import type { Authenticate, AuthenticateSession, OpenStream, Principal } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRequestReader, type RequestReader } from './read-request.ts';
 import { createRefusalTurns } from './refusal-turns.ts';
@@ -26,7 +27,10 @@ export interface EdgeOptions extends AnswerOptions {
   marked(operation: Operation): MarkedPlace[];
   handlers: Partial<Handlers>;
   authenticate: Authenticate;
+  authenticateSession: AuthenticateSession;
   openStream: OpenStream;
+  /** Where browsers reach the server: whether its cookies are bound to https, and which pages may send them. */
+  publicUrl: string;
   rateLimit: RateLimit;
   streams: OpenStreams;
   trustProxy: boolean;
@@ -43,6 +47,15 @@ const MEBIBYTE = 1024 * 1024;
 const MAX_BODY = 2 * MEBIBYTE;
 /** Those that take more (api.md, "Limits of a request"). */
 const MAX_BODY_OF: Partial<Record<OperationId, number>> = { startBatch: 8 * MEBIBYTE };
+
+interface Credential {
+  recognize: Exchange['recognize'];
+  /** The same for all streams that end together. */
+  credential: string;
+  isCookie?: true;
+  /** What a request that nobody is known by is refused with. */
+  fault: ServiceError;
+}
 
 type AnyHandler = (input: object, context: RequestContext) => Promise<Answer>;
 
@@ -61,7 +74,9 @@ const withoutHandler: AnyHandler = async () => {
 
 /** The way of a request: route, key, quota, permission, validation, handler, answer. */
 export function createEdge(options: EdgeOptions): Edge {
-  const { validator, authenticate, openStream, rateLimit, streams, metrics } = options;
+  const { validator, authenticate, authenticateSession, openStream, rateLimit, streams, metrics } = options;
+  const cookies = createCookies(options.publicUrl);
+  const edge = { ...options, cookies };
   const answering = createAnswering(options);
   const room = createBodyRoom();
   const share = createLoopShare();
@@ -100,14 +115,14 @@ export function createEdge(options: EdgeOptions): Edge {
     if (!route) throw methodNotAllowed(allowed(methods));
     exchange.operation = route.operation;
 
-    const key = request.headers['x-api-key'] ?? basicPassword(request, route.operation);
     const [query, token] = route.isStream ? withoutToken(search) : [search, undefined];
-    exchange.recognize =
-      typeof key === 'string' ? () => authenticate(key) : token === undefined ? undefined : openStream(token, path);
-    if (route.isStream) exchange.credential = typeof key === 'string' ? key : `${token} ${path}`;
-    const known = exchange.recognize?.();
+    const sent = credentialOf(exchange, route, path, token);
+    exchange.recognize = sent.recognize;
+    if (route.isStream) exchange.credential = sent.credential;
+    const known = sent.recognize?.();
     const principal = known instanceof Promise ? await known : known;
-    if (!principal) throw token === undefined || key !== undefined ? noKey() : noToken();
+    if (!principal) throw sent.fault;
+    if (principal.sessionId !== undefined && sent.isCookie) cookies.refuseForeign(request, route.isStream);
     exchange.keyId = principal.keyId;
     exchange.workspaceId = principal.workspaceId;
     const waitMs = rateLimit(principal, headers);
@@ -120,7 +135,7 @@ export function createEdge(options: EdgeOptions): Edge {
     await validate(route, parts);
     const opensStream = route.isStream && request.method !== 'HEAD';
     if (opensStream) exchange.leave = streams.enter(principal);
-    const context = new Caller(exchange, principal, options);
+    const context = new Caller(exchange, principal, edge);
     const handle = () => route.handler(inputOf(request, route.operation, parts), context);
     const answer = await (opensStream ? streams.inTurn(principal.workspaceId, handle) : handle());
     if (tracer) exchange.subject = subjectOf(request.method, match.params, answer);
@@ -131,6 +146,22 @@ export function createEdge(options: EdgeOptions): Edge {
       if (route.operation.method === 'GET') room.refuseMore(exchange);
       answering.answer(exchange, answer);
     }
+  }
+
+  /** What a request bears to be known by: a key before a token, and that before a cookie, which browsers send unasked. */
+  function credentialOf(exchange: Exchange, { operation }: Route, path: string, token: string | undefined): Credential {
+    const { request } = exchange;
+    if (operation.permission === 'anyone') {
+      const stranger = strangerAt(addressOf(exchange, options.trustProxy));
+      return { recognize: () => stranger, credential: '', fault: noKey() };
+    }
+    const key = request.headers['x-api-key'] ?? basicPassword(request, operation);
+    if (typeof key === 'string') return { recognize: () => authenticate(key), credential: key, fault: noKey() };
+    if (token !== undefined)
+      return { recognize: openStream(token, path), credential: `${token} ${path}`, fault: noToken() };
+    const secret = cookies.secretIn(request);
+    if (secret === undefined) return { recognize: undefined, credential: '', fault: noKey() };
+    return { recognize: () => authenticateSession(secret), credential: secret, isCookie: true, fault: noSession() };
   }
 
   /** Once all is sent. */
@@ -182,8 +213,14 @@ function giveBackRoom(room: BodyRoom, exchange: Exchange): void {
 }
 
 const noKey = () => new ServiceError('unauthorized', 'The X-API-Key header is missing or holds no valid key.');
+const noSession = () => new ServiceError('unauthorized', 'The session has ended. Sign in again.');
 const noToken = () =>
   new ServiceError('unauthorized', 'The streamToken does not open this stream, or not any more. Get a new one.');
+
+/** Who sends a request for which nobody need be known: its address counts as their key. */
+const strangerAt = (address: string): Principal => ({
+  ...{ keyId: address, hash: '', workspaceId: address, permissions: [], isStranger: true },
+});
 
 /** The query of a stream without its token, which nothing behind this needs to see. */
 function withoutToken(search: string): [search: string, token: string | undefined] {
@@ -212,7 +249,8 @@ function requirePermission(
     if (openedBy.has('callToken') && (named ?? toId('room', callId)) === toId('room', callId)) return;
     throw new ServiceError('forbidden', "A call's token opens the result and the end of its own call, and no more.");
   }
-  if (permission === 'authenticated' || permissions.includes(permission) || permissions.includes('*')) return;
+  if (['anyone', 'authenticated'].includes(permission) || permissions.includes(permission) || permissions.includes('*'))
+    return;
   throw new ServiceError('forbidden', `This key lacks the permission ${permission}.`);
 }
 

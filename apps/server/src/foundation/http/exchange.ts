@@ -4,8 +4,9 @@ import { isIP } from 'node:net';
 import { tracer } from '../observe/tracing.ts';
 import type { RoomTaker } from './body-room.ts';
 import type { Operation, RequestParts } from './contract.ts';
+import type { Cookies } from './cookies.ts';
 import type { EventStream } from './event-stream.ts';
-import type { RequestContext } from './handler.ts';
+import type { RequestContext, Site } from './handler.ts';
 import { filesOf } from './multipart.ts';
 import { createPace } from './pace.ts';
 import type { Principal } from './principal.ts';
@@ -86,19 +87,27 @@ export class Exchange implements RoomTaker {
   }
 }
 
+interface EdgeOfCaller {
+  trustProxy: boolean;
+  draining: AbortSignal;
+  cookies: Cookies;
+}
+
 /** What the handler is told of the one who asks. */
 export class Caller implements RequestContext {
   readonly workspaceId: string;
   readonly key: RequestContext['key'];
   readonly callId: string | undefined;
+  readonly sessionId: string | undefined;
   readonly requestId: string;
   readonly #exchange: Exchange;
-  readonly #edge: { trustProxy: boolean; draining: AbortSignal };
+  readonly #edge: EdgeOfCaller;
 
-  constructor(exchange: Exchange, principal: Principal, edge: { trustProxy: boolean; draining: AbortSignal }) {
-    this.workspaceId = principal.workspaceId;
+  constructor(exchange: Exchange, principal: Principal, edge: EdgeOfCaller) {
+    this.workspaceId = principal.isStranger ? '' : principal.workspaceId;
     this.key = { id: principal.keyId, hash: principal.hash, permissions: principal.permissions };
     this.callId = principal.callId;
+    this.sessionId = principal.sessionId;
     this.requestId = exchange.requestId;
     this.#exchange = exchange;
     this.#edge = edge;
@@ -108,13 +117,17 @@ export class Caller implements RequestContext {
     return addressOf(this.#exchange, this.#edge.trustProxy);
   }
 
+  site(): Site {
+    return this.#edge.cookies.siteOf(this.#exchange.request);
+  }
+
   get signal(): AbortSignal {
     return AbortSignal.any([this.#exchange.gone, this.#edge.draining]);
   }
 }
 
 /** Behind a proxy the client is the last address that the proxy has written down. IPv4 comes as such, also by IPv6. */
-function addressOf({ request, peer }: Exchange, trustProxy: boolean): string {
+export function addressOf({ request, peer }: Exchange, trustProxy: boolean): string {
   const forwarded = trustProxy ? request.headers['x-forwarded-for'] : undefined;
   const last = String(forwarded ?? '')
     .split(',')

@@ -78,14 +78,24 @@ export type Answer<Id extends OperationId> = {
       : { status: Status };
 }[keyof Responses<Id> & Success];
 
+/** Where a browser asks that is to get a cookie. */
+export interface Site {
+  /** The `Set-Cookie` that keeps the secret of a session for so many seconds; 0 has the browser forget it. */
+  cookie(secret: string, seconds: number): string;
+}
+
 /** Who asks, and for which workspace. */
 export interface RequestContext {
-  /** The workspace's UUID, from the key. */
+  /** The workspace's UUID, from the key; empty where the operation asks for none. */
   workspaceId: string;
   /** The key's UUID, its SHA-256 in hex, and what it may do. */
   key: { id: string; hash: string; permissions: readonly string[] };
   /** UUID of the call whose token was sent in the place of a key. */
   callId: string | undefined;
+  /** UUID of the session whose cookie was sent in the place of a key. */
+  sessionId: string | undefined;
+  /** Where the browser is that asks. Throws `forbidden` where it is to get no cookie: over plain HTTP, or of another origin. */
+  site(): Site;
   requestId: string;
   /** The client's network address, for the audit log. */
   address: string;

@@ -14,7 +14,7 @@ interface Bucket {
  * where one is empty, and takes nothing then. @returns how many milliseconds the request is to wait
  */
 export type RateLimit = (
-  principal: Pick<Principal, 'keyId' | 'workspaceId' | 'callId'>,
+  principal: Pick<Principal, 'keyId' | 'workspaceId' | 'callId' | 'isStranger'>,
   headers: Record<string, string>,
 ) => number;
 
@@ -41,24 +41,26 @@ export function createRateLimit(
 ): RateLimit {
   const [ofKeys, ofWorkspaces] = [new Quota('default', perMinute.key), new Quota('workspace', perMinute.workspace)];
   const isBesideOthers = besideOthers(now);
-  return ({ keyId, workspaceId, callId }, headers) => {
+  return ({ keyId, workspaceId, callId, isStranger }, headers) => {
     const at = now();
     const quotas: [Quota, Bucket][] = [];
     if (perMinute.key > 0) quotas.push([ofKeys, ofKeys.bucket(keyId, at)]);
-    const shared = perMinute.workspace > 0 && callId === undefined ? ofWorkspaces.bucket(workspaceId, at) : undefined;
+    const isOfWorkspace = callId === undefined && !isStranger;
+    const shared = perMinute.workspace > 0 && isOfWorkspace ? ofWorkspaces.bucket(workspaceId, at) : undefined;
     if (shared) quotas.push([ofWorkspaces, shared]);
     if (quotas.length === 0) return 0;
     const wait = Math.max(...quotas.map(([quota, bucket]) => quota.waitOf(bucket)));
     if (wait === 0) for (const [, bucket] of quotas) bucket.tokens -= 1;
     headers['RateLimit'] = quotas.map(([quota, bucket]) => quota.left(bucket)).join(', ');
     headers['RateLimit-Policy'] = quotas.map(([quota]) => quota.policy).join(', ');
-    const isBeside = isBesideOthers(workspaceId);
+    const isBeside = !isStranger && isBesideOthers(workspaceId);
     if (wait === 0) return shared && isBeside ? ofWorkspaces.pace(shared, at) : 0;
     const [limited] = quotas.find(([quota, bucket]) => quota.waitOf(bucket) === wait)!;
-    const whose = limited === ofKeys ? 'this key' : 'all keys of this workspace together';
+    const ofKey = isStranger ? 'from this address' : 'with this key';
+    const whose = limited === ofKeys ? ofKey : 'with all keys of this workspace together';
     throw new ServiceError(
       'rate_limited',
-      `Too many requests with ${whose}. Try again in ${wait} second${wait === 1 ? '' : 's'}.`,
+      `Too many requests ${whose}. Try again in ${wait} second${wait === 1 ? '' : 's'}.`,
       { headers: { 'Retry-After': String(wait) } },
     );
   };

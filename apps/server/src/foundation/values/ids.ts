@@ -20,6 +20,7 @@ export type IdPrefix =
   | 'doc'
   | 'snd'
   | 'key'
+  | 'ses'
   | 'evt'
   | 'whk'
   | 'dlv'

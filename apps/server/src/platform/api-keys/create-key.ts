@@ -10,6 +10,7 @@ import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { newKey } from './key.ts';
 import { countKeys, holdKey, insertKey, type KeyRow, revokeKey } from './key-store.ts';
+import { deleteSessionsOf } from './session-store.ts';
 
 /** What a workspace may have that hold. */
 const MOST_KEYS = 1000;
@@ -73,9 +74,9 @@ async function createKeyBy(
   const creator = await holdKey(tx, creatorId);
   if (!creator || (creator.expires_at && creator.expires_at <= now))
     throw new ServiceError('unauthorized', 'The key of this request is no longer valid.');
-  const lacking = body.permissions.filter((each) => !grants(creator.permissions, each));
-  if (lacking.length > 0)
-    throw refuse('forbidden', 'permissions', `must be those of this key, which lacks ${lacking.join(', ')}`);
+  const more = lacking(creator.permissions, body.permissions);
+  if (more.length > 0)
+    throw refuse('forbidden', 'permissions', `must be those of this key, which lacks ${more.join(', ')}`);
   if ((await countKeys(tx, now)) >= MOST_KEYS)
     throw new ServiceError(
       'limit_reached',
@@ -93,15 +94,15 @@ async function createKeyBy(
 export async function revokeKeyBy(tx: WorkspaceTx, held: readonly string[], id: string, now: Date): Promise<void> {
   const permissions = await revokeKey(tx, id, now);
   if (!permissions) throw notFound();
-  const lacking = permissions.filter((each) => !grants(held, each));
-  if (lacking.length === 0) return;
-  throw new ServiceError(
-    'forbidden',
-    `The key to be revoked has permissions that this one lacks: ${lacking.join(', ')}.`,
-  );
+  await deleteSessionsOf(tx, id);
+  const more = lacking(held, permissions);
+  if (more.length === 0) return;
+  throw new ServiceError('forbidden', `The key to be revoked has permissions that this one lacks: ${more.join(', ')}.`);
 }
 
-const grants = (held: readonly string[], permission: string) => held.includes('*') || held.includes(permission);
+/** Those of the permissions `wanted` that who has those `held` may not use. */
+export const lacking = (held: readonly string[], wanted: readonly string[]): string[] =>
+  held.includes('*') ? [] : wanted.filter((each) => !held.includes(each));
 
 const refuse = (code: 'invalid_request' | 'forbidden', field: string, message: string) =>
   new ServiceError(code, `${field} ${message}.`, { details: [{ path: `/body/${field}`, message }] });

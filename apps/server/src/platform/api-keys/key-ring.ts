@@ -6,11 +6,16 @@ import { coalesce } from '../../foundation/values/coalesce.ts';
 import { limiter } from '../../foundation/values/limiter.ts';
 import { hashKey } from './key.ts';
 import { findKeys, type StoredKey, touchKey } from './key-store.ts';
+import { findSessions, touchSession } from './session-store.ts';
 
 export interface KeyRing {
   /** Whom a key stands for; nothing where it is unknown, revoked or expired. Throws `unavailable`. */
   authenticate(key: string): StoredKey | undefined | Promise<StoredKey | undefined>;
-  /** The same by the key's hash. */
+  /** The same of the secret of a session's cookie. */
+  authenticateSession(secret: string): StoredKey | undefined | Promise<StoredKey | undefined>;
+  /** Looks a key or a session up anew when it is asked for next. */
+  forget(hash: string): void;
+  /** The same by the hash of either. */
   authenticateHash(hash: string): StoredKey | undefined | Promise<StoredKey | undefined>;
   /** Waits for the last uses to be noted. */
   close(): Promise<void>;
@@ -31,7 +36,7 @@ interface Remembered {
 }
 
 /**
- * Keys by their hash, remembered for half a second. Whatever is asked for while a look-up runs goes into the next one,
+ * Keys and sessions by their hash, remembered for half a second. Whatever is asked for while a look-up runs goes into the next one,
  * so that guesses, however many, cost one connection.
  */
 export function createKeyRing({ database, clock, log }: { database: Database; clock: Clock; log: Logger }): KeyRing {
@@ -41,7 +46,10 @@ export function createKeyRing({ database, clock, log }: { database: Database; cl
   const look = coalesce(async (hashes: string[]) => {
     const at = performance.now();
     const wanted = new Set(hashes);
-    const keys = await database.inEngine((tx) => findKeys(tx, [...wanted]));
+    const keys = await database.inEngine(async (tx) => [
+      ...(await findKeys(tx, [...wanted])),
+      ...(await findSessions(tx, [...wanted])),
+    ]);
     const found = new Map(keys.map((key) => [key.hash, key]));
     for (const hash of wanted) {
       remembered.delete(hash);
@@ -58,9 +66,10 @@ export function createKeyRing({ database, clock, log }: { database: Database; cl
   /** Off the way of the request, at most once a minute by all servers together. */
   function touch(key: StoredKey): void {
     const now = clock.now();
+    const note = key.sessionId === undefined ? touchKey : touchSession;
     const notSince = new Date(now.getTime() - TOUCH_MS);
     if (!unlessExpired(key) || (key.lastUsedAt && key.lastUsedAt > notSince)) return;
-    void notes(key.workspaceId, () => database.inEngine((tx) => touchKey(tx, key, now, notSince))).catch((error) =>
+    void notes(key.workspaceId, () => database.inEngine((tx) => note(tx, key, now, notSince))).catch((error) =>
       log.warn({ err: error }, 'the use of a key was not noted'),
     );
   }
@@ -77,6 +86,14 @@ export function createKeyRing({ database, clock, log }: { database: Database; cl
   return {
     authenticate: (key) => (KEY_PATTERN.test(key) ? authenticateHash(hashKey(key)) : undefined),
     authenticateHash,
+    authenticateSession(secret) {
+      const found = authenticateHash(hashKey(secret));
+      return found instanceof Promise ? found.then(ifSession) : ifSession(found);
+    },
+    forget: (hash) => void remembered.delete(hash),
     close: notes.idle,
   };
 }
+
+/** A key is none, though its text may look like a cookie's. */
+const ifSession = (found: StoredKey | undefined) => (found?.sessionId === undefined ? undefined : found);

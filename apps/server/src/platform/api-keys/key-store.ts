@@ -14,6 +14,8 @@ export interface StoredKey {
   permissions: readonly string[];
   expiresAt: Date | null;
   lastUsedAt: Date | null;
+  /** UUID of the session that stands for the key, whose hash and times these are. */
+  sessionId?: string;
 }
 
 /** The keys of these hashes (hex), of whichever workspace; those that are revoked left out. */

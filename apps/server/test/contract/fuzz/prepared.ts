@@ -1,6 +1,7 @@
 import { fromId, newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import { postgresCallStore } from '../../../src/lines/telephony/sip/call-store.ts';
 import { createWithFile, validated } from '../../audience/contact-lists/contact-files.ts';
+import { signIn } from '../../platform/api-keys/sessions.ts';
 import { seedUploadedList } from '../../seed/list.ts';
 import { seedRow } from '../../seed/rows.ts';
 import type { TestServer } from '../../server.ts';
@@ -83,6 +84,13 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   const waiting = await createWithFile(server, 'phone\n+12125550111\n');
   await validated(server, waiting);
 
+  const browsers = await times(() => signIn(server, server.apiKey));
+  /** The cookie of a browser, in the place of the key. */
+  const asBrowser = (turn: number) => {
+    const { cookie, origin } = browsers[turn % COUNT]!;
+    return { Cookie: cookie, Host: new URL(origin).host, Origin: origin };
+  };
+
   const byOperation: Record<string, Own> = {
     moveNumberPoolMember: { pool: pools, pn: [phoneNumberId] },
     startTestCall: { pn: [phoneNumberId] },
@@ -132,6 +140,10 @@ export async function prepare(server: TestServer): Promise<Prepared> {
         });
       turn += 1;
       const named = entry && request.isValid ? entry[turn % entry.length]! : undefined;
+      if (request.operationId === 'createSession' && request.isValid)
+        return { ...request, body: JSON.stringify({ apiKey: server.apiKey }) };
+      if (request.operationId === 'endCurrentSession' && request.isValid)
+        return { ...request, headers: { ...request.headers, ...asBrowser(turn) } };
       const path = named ? request.path.replace(/[^/?]+(?=\?|$)/, encodeURIComponent(named)) : request.path;
       return { ...request, path: filled(path), ...(request.body !== undefined && { body: filled(request.body) }) };
     },

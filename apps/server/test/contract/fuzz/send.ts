@@ -24,7 +24,7 @@ export function createSender(baseUrl: string, apiKey: string, connections: numbe
       const bytes = body === undefined ? undefined : Buffer.from(body, isBinary ? 'latin1' : 'utf8');
       const sent = httpRequest({
         ...{ agent, hostname, port, method, path, timeout: PATIENCE_MS },
-        headers: { 'X-API-Key': apiKey, ...headers, ...(bytes && { 'Content-Length': bytes.length }) },
+        headers: { ...credentials(apiKey, headers), ...headers, ...(bytes && { 'Content-Length': bytes.length }) },
       });
       sent.on('response', (response) => readAnswer(response).then(resolve, reject));
       sent.on('timeout', () => sent.destroy(new Error('no answer')));
@@ -42,6 +42,10 @@ export function createSender(baseUrl: string, apiKey: string, connections: numbe
     close: () => agent.destroy(),
   };
 }
+
+/** The key, unless a cookie stands in its place. */
+const credentials = (apiKey: string, headers: FuzzRequest['headers']) =>
+  'Cookie' in headers ? {} : { 'X-API-Key': apiKey };
 
 async function readAnswer(response: IncomingMessage): Promise<Answered> {
   const type = response.headers['content-type'] ?? '';
@@ -63,7 +67,7 @@ export function asCommand({ url: baseUrl, apiKey }: { url: string; apiKey: strin
   const { method, path, headers, body, isBinary, harm } = request;
   const { hostname, port } = new URL(baseUrl);
   if (harm) return `printf '${escaped(harmed(request, harm, apiKey))}' | nc ${hostname} ${port}`;
-  const sent = Object.entries({ 'X-API-Key': apiKey, ...headers }).flatMap(([name, values]) =>
+  const sent = Object.entries({ ...credentials(apiKey, headers), ...headers }).flatMap(([name, values]) =>
     [values].flat().map((value) => `-H ${quoted(`${name}: ${value}`)}`),
   );
   const text = isBinary ? `$${quoted(escaped(body!))}` : body !== undefined && quoted(body);

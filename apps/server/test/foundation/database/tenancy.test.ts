@@ -111,6 +111,7 @@ test('every table and each of its keys begins with the workspace, but for those 
     'installation: singleton',
     'phone_numbers: phone_number',
     'servers: id',
+    'sessions: hash',
     'simulator_calls: room_id',
     'simulator_numbers: idempotency_key',
     'simulator_numbers: phone_number',

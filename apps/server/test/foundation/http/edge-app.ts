@@ -23,7 +23,9 @@ export async function startEdge(
   const principal = { keyId: 'key', hash: 'hash', workspaceId: 'workspace', permissions: options.permissions ?? ['*'] };
   const app = await createApp({
     authenticate: (key) => (key === KEY ? principal : undefined),
+    authenticateSession: () => undefined,
     openStream: () => undefined,
+    publicUrl: 'http://localhost',
     corsOrigins: [],
     rateLimit: () => 0,
     streams: createOpenStreams(metrics.registry),

@@ -546,6 +546,16 @@ export interface Schema {
     registers: Generated<boolean>;
     version: string | null;
   };
+  sessions: {
+    workspace_id: string;
+    id: string;
+    hash: Buffer;
+    api_key_id: string;
+    address: string;
+    created_at: Date;
+    last_used_at: Date;
+    expires_at: Date;
+  };
   simulator_calls: {
     room_id: string;
     to_number: string;

@@ -1723,6 +1723,80 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sessions
+         * @description Who is signed in, in a browser: the workspace's sessions that hold, newest first. Those that have ended are left out.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        /**
+         * Sign in
+         * @description Signs a browser in with an API key. The answer sets a cookie that no script can read (`HttpOnly`, `SameSite=Strict`, over https `Secure`, as `__Host-trunkline`; over plain HTTP on localhost as `trunkline`), which every operation takes in the place of a key. The session may what the key may. It ends after 12 hours, after 2 hours without a request, with its key, or when it is ended. A key has at most 100: the oldest ends for another one. Over plain HTTP nobody can sign in but on localhost, and no page of another origin can. This operation needs no key in its header.
+         */
+        post: operations["createSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The session's ID.
+                 * @example ses_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                sessionId: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description Signs a browser out, on every server within a second, and ends the event streams that it has open. None can be ended that may do more than the one who asks (403). One that has ended is 404.
+         */
+        delete: operations["revokeSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who asks
+         * @description Whom the request stands for, in which workspace, and what they may do. With a key in place of a cookie there is no session, and its `id` and times are left out.
+         */
+        get: operations["getCurrentSession"];
+        put?: never;
+        post?: never;
+        /**
+         * Sign out
+         * @description Ends the session whose cookie the request bears, and has the browser forget the cookie. A copy of the cookie opens nothing from then on. With a key in place of a cookie there is no session, which is 404.
+         */
+        delete: operations["endCurrentSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/stream-tokens": {
         parameters: {
             query?: never;
@@ -6782,6 +6856,110 @@ export interface components {
             success: true;
             data: components["schemas"]["ApiKeyRevoked"];
         };
+        /**
+         * @description Session ID.
+         * @example ses_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        SessionId: string;
+        /** @description A browser that is signed in. */
+        Session: {
+            id: components["schemas"]["SessionId"];
+            /** @description The key that it stands for. */
+            apiKeyId?: components["schemas"]["ApiKeyId"];
+            /**
+             * @description The key's name.
+             * @example Front desk
+             */
+            apiKeyName?: string;
+            /**
+             * @description The IP address that it was begun from, as the server saw it.
+             * @example 203.0.113.7
+             */
+            address: string;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When it was last used, to the minute or so. */
+            lastUsedAt: components["schemas"]["Timestamp"];
+            /** @description When it ends, however much it is used. */
+            expiresAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of sessions. */
+        SessionPage: {
+            /** @description The sessions of this page. */
+            items: components["schemas"]["Session"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+        };
+        /** @description A page of sessions, wrapped. */
+        SessionPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["SessionPage"];
+        };
+        /** @description Whom a session is to stand for. */
+        CreateSession: {
+            /**
+             * @description An API key of the workspace.
+             * @example tl_live_4fG7kQExampleExampleExampleExampleExample00
+             */
+            apiKey: $Write<string>;
+        };
+        /** @description Whom a request stands for, and what they may do. */
+        CurrentSession: {
+            /** @description The session. Absent where the request bears a key. */
+            id?: components["schemas"]["SessionId"];
+            workspaceId: components["schemas"]["WorkspaceId"];
+            /**
+             * @description The workspace's name.
+             * @example Clinic
+             */
+            workspaceName: string;
+            /** @description The key that it stands for. */
+            apiKeyId?: components["schemas"]["ApiKeyId"];
+            /**
+             * @description The key's name.
+             * @example Front desk
+             */
+            apiKeyName?: string;
+            permissions: components["schemas"]["ApiKeyPermissions"];
+            /** @description When the session began. Absent where the request bears a key. */
+            createdAt?: components["schemas"]["Timestamp"];
+            /** @description When it ends, however much it is used. */
+            expiresAt?: components["schemas"]["Timestamp"];
+        };
+        /** @description Whom a request stands for, wrapped. */
+        CurrentSessionAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["CurrentSession"];
+        };
+        /** @description The session has ended. */
+        SessionEnded: {
+            id: components["schemas"]["SessionId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description The session has ended, wrapped. */
+        SessionEndedAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["SessionEnded"];
+        };
         /** @description Which stream the token opens. */
         CreateStreamToken: {
             /**
@@ -9213,7 +9391,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The `X-API-Key` header is missing, or the key is unknown, expired or revoked. */
+        /** @description The `X-API-Key` header and the cookie of a session are missing, or the key or the session is unknown, has expired or was revoked. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -9223,7 +9401,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The key lacks the permission that this operation needs (`x-permission`), or a call's token is sent for something else than its call. */
+        /** @description The key lacks the permission that this operation needs (`x-permission`), a call's token is sent for something else than its call, or a page of another origin asks with a cookie. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -9494,6 +9672,11 @@ export interface components {
          * @example false
          */
         ShouldRetry: "true" | "false";
+        /**
+         * @description The cookie of the session, which no script can read. Browsers keep it, and send it with each request to this server alone.
+         * @example __Host-trunkline=Zm9yIGV4YW1wbGUgb25seQ; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure
+         */
+        SetCookie: string;
     };
     pathItems: never;
 }
@@ -14142,6 +14325,201 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["PageParameter"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sessions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Whom the session stands for. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSession"];
+            };
+        };
+        responses: {
+            /** @description Signed in. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Set-Cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentSessionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description The key is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nobody can sign in over plain HTTP but on localhost, nor from a page of another origin. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The session's ID.
+                 * @example ses_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                sessionId: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionEndedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCurrentSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whom the request stands for. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentSessionAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endCurrentSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed out. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Set-Cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionEndedAnswer"];
+                };
+            };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

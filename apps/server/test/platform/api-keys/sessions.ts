@@ -1,0 +1,61 @@
+import { request } from 'node:http';
+import type { TestServer } from '../../server.ts';
+
+/** What a test's browser was answered. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever comes.
+  body: any;
+}
+
+/** Sends a request with the headers that a browser would set itself, which `fetch` of Node doesn't let one set. */
+export function send(
+  url: string,
+  method: string,
+  path: string,
+  { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url + path,
+      { method, headers: { ...(text && { 'Content-Type': 'application/json' }), ...headers } },
+      async (response) => {
+        let answer = '';
+        for await (const chunk of response) answer += chunk;
+        const isJson = response.headers['content-type'] === 'application/json';
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers,
+          body: isJson ? JSON.parse(answer) : answer,
+        });
+      },
+    );
+    sent.on('error', reject).end(text);
+  });
+}
+
+/** The pair that a browser sends back of the cookie that an answer sets. */
+export const cookieOf = ({ headers }: Answer): string => headers['set-cookie']![0]!.split(';')[0]!;
+
+/** A browser that is signed in with a key: sends requests as its pages do. */
+export async function signIn(server: Pick<TestServer, 'url'>, apiKey: string) {
+  const own = server.url.replace('127.0.0.1', 'localhost');
+  const signedIn = await send(server.url, 'POST', '/v1/sessions', {
+    body: { apiKey },
+    headers: { Host: new URL(own).host, Origin: own },
+  });
+  if (signedIn.status !== 201) throw new Error(JSON.stringify(signedIn.body));
+  const cookie = cookieOf(signedIn);
+  return {
+    cookie,
+    origin: own,
+    session: signedIn.body.data as { id: string; permissions: string[]; expiresAt: string },
+    ask: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+      send(server.url, method, path, {
+        body,
+        headers: { Host: new URL(own).host, Cookie: cookie, ...(method !== 'GET' && { Origin: own }), ...headers },
+      }),
+  };
+}
