@@ -11,7 +11,7 @@ const KEYWORDS = new Set([
 /** Ours. */
 export const EXTENSIONS = [
   ...['x-help', 'x-judged', 'x-transitions', 'x-enum-varnames', 'x-excludes', 'x-bounds', 'x-error-code'],
-  ...['x-tells-shapes', 'x-open'],
+  ...['x-tells-shapes', 'x-open', 'x-permissions'],
 ];
 
 /** JavaScript ends a regular expression at these, and some generators write out what is escaped. */

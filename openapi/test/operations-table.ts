@@ -152,6 +152,11 @@ POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/replay replayWebhookDelive
 GET /v1/api-keys listApiKeys api_keys:read 200
 POST /v1/api-keys createApiKey api_keys:write 201
 DELETE /v1/api-keys/{keyId} revokeApiKey api_keys:write 200 404
+GET /v1/members listMembers members:read 200
+POST /v1/members createMember members:write 201
+GET /v1/members/{memberId} getMember members:read 200 404
+PATCH /v1/members/{memberId} updateMember members:write 200 404 409
+DELETE /v1/members/{memberId} deleteMember members:write 200 404 409
 GET /v1/sessions listSessions api_keys:read 200
 POST /v1/sessions createSession anyone 201
 DELETE /v1/sessions/{sessionId} revokeSession api_keys:write 200 404

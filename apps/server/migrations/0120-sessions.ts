@@ -17,7 +17,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       last_used_at timestamptz not null,
       expires_at timestamptz not null,
       primary key (workspace_id, id),
-      foreign key (workspace_id, api_key_id) references api_keys
+      foreign key (workspace_id, api_key_id) references api_keys on delete cascade
     )`.execute(db);
   await sql`create index sessions_created_at on sessions (workspace_id, created_at, id)`.execute(db);
   await sql`create index sessions_api_key on sessions (workspace_id, api_key_id, created_at)`.execute(db);

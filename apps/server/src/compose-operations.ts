@@ -26,6 +26,7 @@ import { apiKeyOperations } from './platform/api-keys/operations.ts';
 import { sessionOperations } from './platform/api-keys/session-operations.ts';
 import { doNotCallOperations } from './platform/do-not-call/operations.ts';
 import { auditLogOperations } from './platform/journal/operations.ts';
+import { memberOperations } from './platform/members/operations.ts';
 import { webhookOperations } from './platform/webhooks/operations.ts';
 import { workspaceOperations } from './platform/workspace/operations.ts';
 import { operatorLimits } from './platform/workspace/operator-limits.ts';
@@ -86,6 +87,7 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
       isNumber,
     }),
     ...apiKeyOperations({ database, clock, secrets, streamTokens: services.streamTokens }),
+    ...memberOperations({ database, clock }),
     ...sessionOperations({ database, clock, keyRing: services.keyRing }),
     ...auditLogOperations(database),
     ...talkOperations({ database, clock, secrets, publicUrl: parts.publicUrl, takesTalks: takesUpgrades }),

@@ -10,6 +10,7 @@ import { forgetSimulatedCalls } from '../lines/telephony/simulator-retention.ts'
 import { deleteOldSessions } from '../platform/api-keys/session-store.ts';
 import { every, type Repeating } from '../platform/jobs/every.ts';
 import { deleteOldAuditEntries, deleteOldEvents } from '../platform/journal/retention.ts';
+import { deleteRemovedMembers } from '../platform/members/member-store.ts';
 import { eraseOldDeliveries } from '../platform/webhooks/retention.ts';
 
 const RETENTION_MS = 600_000;
@@ -46,6 +47,7 @@ export function startRetention({
     sweep('SIP message', (signal) => eraseOldMessages(database, clock.now(), signal)),
     sweep('key', (signal) => deleteOldIdempotencyKeys(database, clock.now(), signal)),
     sweep('session', (signal) => deleteOldSessions(database, clock.now(), signal)),
+    sweep('member', (signal) => deleteRemovedMembers(database, signal)),
     sweep('concurrency key', (signal) => forgetOldConcurrencyKeys(database, clock.now(), signal), KEYS_MS),
     ...byDays('simulator', config.simulatorCallRetentionDays, forgetSimulatedCalls),
     ...byDays('call', config.callRetentionDays, deleteOldCalls),

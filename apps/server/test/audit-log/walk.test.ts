@@ -364,8 +364,14 @@ test('keys and the workspace', async () => {
   await step('revokeSession', 'session.ended', ending, idOf);
   const [cookie] = (await signIn()).response.headers.getSetCookie()[0]!.split(';');
   secrets.push(cookie!.split('=')[1]!);
-  const own = { 'X-API-Key': null, Cookie: cookie!, Origin: server.url.replace('localhost', '127.0.0.1') };
+  const own = { 'X-API-Key': null, Cookie: cookie!, Origin: server.url };
   await step('endCurrentSession', 'session.ended', walker.DELETE('/v1/session', { headers: own }), idOf);
+  const inviting = walker.POST('/v1/members', { body: { email: 'ada@example.com', role: 'viewer' } });
+  const { id: memberId } = await step('createMember', 'member.created', inviting, idOf);
+  const one = { params: { path: { memberId } } };
+  const promoting = walker.PATCH('/v1/members/{memberId}', { ...one, body: { role: 'admin' } });
+  await step('updateMember', 'member.updated', promoting, idOf);
+  await step('deleteMember', 'member.deleted', walker.DELETE('/v1/members/{memberId}', one), idOf);
   const renaming = walker.PATCH('/v1/workspace', { body: { name: 'Clinic' } });
   await step('updateWorkspace', 'workspace.updated', renaming, ofWorkspace);
   const pausing = walker.POST('/v1/workspace/pause-dialing');

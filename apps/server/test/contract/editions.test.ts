@@ -125,6 +125,14 @@ const resources: Changed[] = [
     },
     changes: names,
   },
+  {
+    name: 'member',
+    make: async () => {
+      const body = { email: `${nextNumber++}@example.com`, role: 'manager' };
+      return `/v1/members/${(await made('/v1/members', body)).id}`;
+    },
+    changes: [{ role: 'viewer' }, { role: 'developer' }],
+  },
 ];
 
 describe.each(resources)('$name', ({ make, method = 'PATCH', changes: [first, second] }) => {

@@ -154,6 +154,7 @@ async function makingsOf({ client, database }: TestServer): Promise<Making[]> {
       { outcomes: ['busy'] },
       { outcomes: ['unknown'] },
     ),
+    makes('createMember', '/v1/members', { email: 'ada@example.com', role: 'viewer' }, { role: 'admin' }),
     makes('createNumberPool', '/v1/number-pools', { name: 'One' }, { name: 'Two' }),
     makes('createWorkflow', '/v1/workflows', workflow, { name: 'Two' }),
     makes(
@@ -279,7 +280,13 @@ const whatIsMade = {
     'contact_list.entries_added': 1,
     'document.added': 2,
   },
-  ...{ 'erasure.created': 1, 'export.created': 1, 'knowledge_base.created': 1, 'number_pool.created': 1 },
+  ...{
+    'erasure.created': 1,
+    'export.created': 1,
+    'knowledge_base.created': 1,
+    'member.created': 1,
+    'number_pool.created': 1,
+  },
   ...{ 'phone_number.bought': 1, 'phone_number.imported': 2, 'trunk.created': 1, 'upload.created': 1 },
   ...{
     'sound.created': 1,

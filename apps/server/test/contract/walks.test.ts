@@ -143,6 +143,7 @@ beforeAll(async () => {
       await client.POST('/v1/agents', { body: { name, connection } }),
       await client.POST('/v1/knowledge-bases', { body: { name } }),
       await client.POST('/v1/api-keys', { body: { name, permissions: ['calls:read'] } }),
+      await client.POST('/v1/members', { body: { email: `${name}@example.com`, role: 'viewer' } }),
       await client.POST('/v1/sessions', { body: { apiKey: server.apiKey } }),
       await client.POST('/v1/telephony/trunks', { body: { terminationUrl: `${name}.sim` } }),
       await client.POST('/v1/workflows', { body: definition }),

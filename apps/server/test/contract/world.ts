@@ -36,6 +36,9 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
 
   note(dataOf(await client.POST('/v1/sessions', { body: { apiKey: server.apiKey } })).id!);
 
+  const person = { email: 'ada@example.com', role: 'viewer' as const };
+  note(dataOf(await client.POST('/v1/members', { body: person })).id);
+
   const trunk = { terminationUrl: 'ok.sim' };
   note(dataOf(await client.POST('/v1/telephony/trunks', { body: trunk })).id);
 

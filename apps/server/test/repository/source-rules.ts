@@ -28,7 +28,7 @@ const layers = [
     'installation',
     'person-data',
   ],
-  ['trunks'],
+  ['trunks', 'members'],
   [
     'api-keys',
     'workspace',

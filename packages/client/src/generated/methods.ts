@@ -229,6 +229,19 @@ export interface ApiKeysMethods {
   createStreamToken(body: Body<'createStreamToken'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createStreamToken'>;
 }
 
+export interface MembersMethods {
+  /** List members. `GET /v1/members` */
+  list(query?: Query<'listMembers'>, options?: RequestOptions): Listing<'listMembers'>;
+  /** Invite a member. `POST /v1/members` */
+  create(body: Body<'createMember'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'createMember'>;
+  /** Read a member. `GET /v1/members/{memberId}` */
+  get(memberId: string, options?: RequestOptions): Answer<'getMember'>;
+  /** Give a member another role. `PATCH /v1/members/{memberId}` */
+  update(memberId: string, body: Body<'updateMember'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateMember'>;
+  /** Remove a member. `DELETE /v1/members/{memberId}` */
+  delete(memberId: string, options?: RequestOptions): Answer<'deleteMember'>;
+}
+
 export interface SessionsMethods {
   /** List sessions. `GET /v1/sessions` */
   list(query?: Query<'listSessions'>, options?: RequestOptions): Listing<'listSessions'>;
@@ -369,6 +382,7 @@ export interface Methods {
   erasures: ErasuresMethods;
   numberPools: NumberPoolsMethods;
   apiKeys: ApiKeysMethods;
+  members: MembersMethods;
   sessions: SessionsMethods;
   auditLog: AuditLogMethods;
   workflows: WorkflowsMethods;
@@ -410,6 +424,8 @@ export const methods: { [Group in keyof Methods]: string } = {
     '+ ! Gl*/members moveMember:Pb*/members/move G*/validate-trunks',
   apiKeys:
     '+ Gl Pbk revoke:D* createStreamToken:Pbk^/stream-tokens',
+  members:
+    '+ !',
   sessions:
     '+ Gl Pb revoke:D* getCurrent:G^/session endCurrent:D^/session',
   auditLog:

@@ -34,8 +34,9 @@ import * as campaignBudget from '../../../migrations/0111-campaign-budget.ts';
 import * as callBackTerms from '../../../migrations/0115-call-back-terms.ts';
 import * as readAs from '../../../migrations/0118-read-as.ts';
 import * as readColumns from '../../../migrations/0119-read-columns.ts';
-import * as redial from '../../../migrations/0125-redial.ts';
 import * as sessions from '../../../migrations/0120-sessions.ts';
+import * as members from '../../../migrations/0121-members.ts';
+import * as redial from '../../../migrations/0125-redial.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -78,8 +79,9 @@ export const migrations: Record<string, Migration> = {
   '0115-call-back-terms': callBackTerms,
   '0118-read-as': readAs,
   '0119-read-columns': readColumns,
-  '0125-redial': redial,
   '0120-sessions': sessions,
+  '0121-members': members,
+  '0125-redial': redial,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

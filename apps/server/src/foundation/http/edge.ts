@@ -7,7 +7,7 @@ import { ServiceError } from '../values/service-error.ts';
 import { type Answer, type AnswerOptions, createAnswering } from './answer.ts';
 import { type BodyRoom, createBodyRoom } from './body-room.ts';
 import type { Operation, RequestParts } from './contract.ts';
-import { createCookies } from './cookies.ts';
+import { type Cookies, createCookies } from './cookies.ts';
 import { sealCursor, takesCursor } from './cursor.ts';
 import { addressOf, Caller, Exchange, inputOf, splitUrl, write } from './exchange.ts';
 import type { Handlers, OperationId, RequestContext } from './handler.ts';
@@ -74,9 +74,9 @@ const withoutHandler: AnyHandler = async () => {
 
 /** The way of a request: route, key, quota, permission, validation, handler, answer. */
 export function createEdge(options: EdgeOptions): Edge {
-  const { validator, authenticate, authenticateSession, openStream, rateLimit, streams, metrics } = options;
+  const { validator, rateLimit, streams, metrics } = options;
   const cookies = createCookies(options.publicUrl);
-  const edge = { ...options, cookies };
+  const [edge, credentialOf] = [{ ...options, cookies }, createCredentials(options, cookies)];
   const answering = createAnswering(options);
   const room = createBodyRoom();
   const share = createLoopShare();
@@ -116,7 +116,7 @@ export function createEdge(options: EdgeOptions): Edge {
     exchange.operation = route.operation;
 
     const [query, token] = route.isStream ? withoutToken(search) : [search, undefined];
-    const sent = credentialOf(exchange, route, path, token);
+    const sent = credentialOf(exchange, route.operation, path, token);
     exchange.recognize = sent.recognize;
     if (route.isStream) exchange.credential = sent.credential;
     const known = sent.recognize?.();
@@ -148,22 +148,6 @@ export function createEdge(options: EdgeOptions): Edge {
     }
   }
 
-  /** What a request bears to be known by: a key before a token, and that before a cookie, which browsers send unasked. */
-  function credentialOf(exchange: Exchange, { operation }: Route, path: string, token: string | undefined): Credential {
-    const { request } = exchange;
-    if (operation.permission === 'anyone') {
-      const stranger = strangerAt(addressOf(exchange, options.trustProxy));
-      return { recognize: () => stranger, credential: '', fault: noKey() };
-    }
-    const key = request.headers['x-api-key'] ?? basicPassword(request, operation);
-    if (typeof key === 'string') return { recognize: () => authenticate(key), credential: key, fault: noKey() };
-    if (token !== undefined)
-      return { recognize: openStream(token, path), credential: `${token} ${path}`, fault: noToken() };
-    const secret = cookies.secretIn(request);
-    if (secret === undefined) return { recognize: undefined, credential: '', fault: noKey() };
-    return { recognize: () => authenticateSession(secret), credential: secret, isCookie: true, fault: noSession() };
-  }
-
   /** Once all is sent. */
   function finish(exchange: Exchange): void {
     exchange.leave?.();
@@ -187,6 +171,25 @@ export function createEdge(options: EdgeOptions): Edge {
       giveBackRoom(room, exchange);
       if (!exchange.stream) finish(exchange);
     }
+  };
+}
+
+/** Says what a request bears to be known by: a key before a token, and that before a cookie, which browsers send unasked. */
+function createCredentials(options: EdgeOptions, cookies: Cookies) {
+  const { authenticate, authenticateSession, openStream } = options;
+  return (exchange: Exchange, operation: Operation, path: string, token: string | undefined): Credential => {
+    const { request } = exchange;
+    if (operation.permission === 'anyone') {
+      const stranger = strangerAt(addressOf(exchange, options.trustProxy));
+      return { recognize: () => stranger, credential: '', fault: noKey() };
+    }
+    const key = request.headers['x-api-key'] ?? basicPassword(request, operation);
+    if (typeof key === 'string') return { recognize: () => authenticate(key), credential: key, fault: noKey() };
+    if (token !== undefined)
+      return { recognize: openStream(token, path), credential: `${token} ${path}`, fault: noToken() };
+    const secret = cookies.secretIn(request);
+    if (secret === undefined) return { recognize: undefined, credential: '', fault: noKey() };
+    return { recognize: () => authenticateSession(secret), credential: secret, isCookie: true, fault: noSession() };
   };
 }
 
@@ -240,7 +243,7 @@ function basicPassword({ headers: { authorization } }: IncomingMessage, { opened
 }
 
 function requirePermission(
-  { permissions, callId }: Principal,
+  { permissions, callId, memberId }: Principal,
   { permission, openedBy }: Operation,
   { roomId, callSid }: Record<string, string>,
 ): void {
@@ -251,7 +254,8 @@ function requirePermission(
   }
   if (['anyone', 'authenticated'].includes(permission) || permissions.includes(permission) || permissions.includes('*'))
     return;
-  throw new ServiceError('forbidden', `This key lacks the permission ${permission}.`);
+  const who = memberId === undefined ? 'This key' : 'Your role';
+  throw new ServiceError('forbidden', `${who} lacks the permission ${permission}.`);
 }
 
 function allowed(methods: Map<string, unknown>): string {

@@ -99,6 +99,7 @@ export class Caller implements RequestContext {
   readonly key: RequestContext['key'];
   readonly callId: string | undefined;
   readonly sessionId: string | undefined;
+  readonly memberId: string | undefined;
   readonly requestId: string;
   readonly #exchange: Exchange;
   readonly #edge: EdgeOfCaller;
@@ -108,6 +109,7 @@ export class Caller implements RequestContext {
     this.key = { id: principal.keyId, hash: principal.hash, permissions: principal.permissions };
     this.callId = principal.callId;
     this.sessionId = principal.sessionId;
+    this.memberId = principal.memberId;
     this.requestId = exchange.requestId;
     this.#exchange = exchange;
     this.#edge = edge;

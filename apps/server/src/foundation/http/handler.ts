@@ -94,6 +94,8 @@ export interface RequestContext {
   callId: string | undefined;
   /** UUID of the session whose cookie was sent in the place of a key. */
   sessionId: string | undefined;
+  /** UUID of the member that the session stands for, if that is no key: the key's UUID is the same then. */
+  memberId: string | undefined;
   /** Where the browser is that asks. Throws `forbidden` where it is to get no cookie: over plain HTTP, or of another origin. */
   site(): Site;
   requestId: string;

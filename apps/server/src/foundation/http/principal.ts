@@ -1,6 +1,6 @@
 /** Whom a key stands for. */
 export interface Principal {
-  /** The key's UUID. */
+  /** The key's UUID, or that of what stands in its place. */
   keyId: string;
   /** The SHA-256 of the key, in hex. */
   hash: string;
@@ -11,6 +11,8 @@ export interface Principal {
   callId?: string;
   /** UUID of the session whose cookie was sent in the place of a key. */
   sessionId?: string;
+  /** UUID of the member that the session stands for, if that is no key: `keyId` is the same then. */
+  memberId?: string;
   /** Set where the operation asks for no key: then `keyId` is the client's address. */
   isStranger?: true;
 }

@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'snd'
   | 'key'
   | 'ses'
+  | 'mem'
   | 'evt'
   | 'whk'
   | 'dlv'

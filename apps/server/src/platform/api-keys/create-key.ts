@@ -5,9 +5,12 @@ import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
+import { lacking } from '../../foundation/values/permissions.ts';
 import { existing, notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
+import { holdMember } from '../members/member-store.ts';
+import { rolePermissions } from '../members/roles.ts';
 import { newKey } from './key.ts';
 import { countKeys, holdKey, insertKey, type KeyRow, revokeKey } from './key-store.ts';
 import { deleteSessionsOf } from './session-store.ts';
@@ -31,7 +34,7 @@ interface CreatedKey {
 }
 
 /**
- * Makes a key for the workspace of the API key that asks, which is held meanwhile: once its revocation has committed it
+ * Makes a key for the workspace of the API key or the member that asks, which is held meanwhile: once its revocation has committed it
  * makes no other. Throws `invalid_request` for an `expiresAt` that has passed, `forbidden` for permissions that the
  * creator lacks, `unauthorized` where the creator was revoked or has expired since the request came in,
  * `limit_reached` where the workspace has as many as it may, and `idempotency_key_reused`.
@@ -71,10 +74,7 @@ async function createKeyBy(
 ): Promise<CreatedKey> {
   const expiresAt = body.expiresAt === undefined ? undefined : new Date(body.expiresAt);
   if (expiresAt && expiresAt <= now) throw refuse('invalid_request', 'expiresAt', 'must lie in the future');
-  const creator = await holdKey(tx, creatorId);
-  if (!creator || (creator.expires_at && creator.expires_at <= now))
-    throw new ServiceError('unauthorized', 'The key of this request is no longer valid.');
-  const more = lacking(creator.permissions, body.permissions);
+  const more = lacking(await permissionsOf(tx, creatorId, now), body.permissions);
   if (more.length > 0)
     throw refuse('forbidden', 'permissions', `must be those of this key, which lacks ${more.join(', ')}`);
   if ((await countKeys(tx, now)) >= MOST_KEYS)
@@ -85,6 +85,15 @@ async function createKeyBy(
   const key = newKey();
   const { name, permissions } = body;
   return { key, row: await insertKey(tx, { workspaceId: tx.workspaceId, id, key, name, permissions, expiresAt, now }) };
+}
+
+/** What who makes a key may do, who is held meanwhile: a key or a member. */
+async function permissionsOf(tx: WorkspaceTx, creatorId: string, now: Date): Promise<readonly string[]> {
+  const key = await holdKey(tx, creatorId);
+  if (key && !(key.expires_at && key.expires_at <= now)) return key.permissions;
+  const member = key ? undefined : await holdMember(tx, creatorId);
+  if (member) return rolePermissions[member.role];
+  throw new ServiceError('unauthorized', 'The key of this request is no longer valid.');
 }
 
 /**
@@ -99,10 +108,6 @@ export async function revokeKeyBy(tx: WorkspaceTx, held: readonly string[], id: 
   if (more.length === 0) return;
   throw new ServiceError('forbidden', `The key to be revoked has permissions that this one lacks: ${more.join(', ')}.`);
 }
-
-/** Those of the permissions `wanted` that who has those `held` may not use. */
-export const lacking = (held: readonly string[], wanted: readonly string[]): string[] =>
-  held.includes('*') ? [] : wanted.filter((each) => !held.includes(each));
 
 const refuse = (code: 'invalid_request' | 'forbidden', field: string, message: string) =>
   new ServiceError(code, `${field} ${message}.`, { details: [{ path: `/body/${field}`, message }] });

@@ -1,10 +1,10 @@
 import type { Database } from '../../foundation/database/database.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
+import { lacking } from '../../foundation/values/permissions.ts';
 import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
-import { auditOf } from '../journal/audit-of.ts';
+import { type Asker, auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { lacking } from './create-key.ts';
 import type { KeyRing } from './key-ring.ts';
 import { holdKey } from './key-store.ts';
 import { newSessionSecret, SESSION_MS } from './session.ts';
@@ -45,7 +45,7 @@ export async function createSession(
     if (!key || (key.expires_at && key.expires_at <= now)) throw noKey();
     const latest = now.getTime() + SESSION_MS;
     const expiresAt = new Date(Math.min(latest, key.expires_at?.getTime() ?? latest));
-    await insertSession(tx, { ...begun, ...from, apiKeyId: keyId, expiresAt, now });
+    await insertSession(tx, { ...begun, ...from, of: { apiKeyId: keyId }, expiresAt, now });
     const entry = auditOf({ key: { id: keyId }, ...from });
     await audit(tx, entry('session.created', 'session', toId('ses', begun.id)), now);
     return { ...begun, permissions: key.permissions };
@@ -58,7 +58,7 @@ export async function createSession(
  */
 export async function endSession(
   { database, clock, keyRing }: SessionDeps,
-  context: Parameters<typeof auditOf>[0] & { workspaceId: string; key: { permissions: readonly string[] } },
+  context: Asker & { workspaceId: string; key: { permissions: readonly string[] } },
   id: string,
 ): Promise<void> {
   const hash = await database.inWorkspace(context.workspaceId, async (tx) => {

@@ -14,8 +14,10 @@ export interface StoredKey {
   permissions: readonly string[];
   expiresAt: Date | null;
   lastUsedAt: Date | null;
-  /** UUID of the session that stands for the key, whose hash and times these are. */
+  /** UUID of the session that stands for the key or the member, whose hash and times these are. */
   sessionId?: string;
+  /** UUID of the member that the session stands for: `keyId` is the same then. */
+  memberId?: string;
 }
 
 /** The keys of these hashes (hex), of whichever workspace; those that are revoked left out. */

@@ -19,8 +19,8 @@ export function sessionOperations(deps: SessionDeps) {
       ...(sessionId !== undefined && { id: toId('ses', sessionId) }),
       workspaceId: toId('ws', workspaceId),
       workspaceName: row.workspace_name,
-      apiKeyId: toId('key', keyId),
-      apiKeyName: row.key_name,
+      ...(row.key_name !== null && { apiKeyId: toId('key', keyId), apiKeyName: row.key_name }),
+      ...(row.email !== null && { memberId: toId('mem', keyId), memberEmail: row.email, role: row.role! }),
       permissions: who.permissions as components['schemas']['Permission'][],
       ...(row.created_at && { createdAt: row.created_at.toISOString() }),
       ...(row.expires_at && { expiresAt: row.expires_at.toISOString() }),
@@ -66,8 +66,8 @@ interface Who {
 
 const present = (row: SessionRow) => ({
   id: toId('ses', row.id),
-  apiKeyId: toId('key', row.api_key_id),
-  apiKeyName: row.key_name,
+  ...(row.key_name !== null && { apiKeyId: toId('key', row.api_key_id!), apiKeyName: row.key_name }),
+  ...(row.email !== null && { memberId: toId('mem', row.member_id!), memberEmail: row.email }),
   address: row.address,
   createdAt: row.created_at.toISOString(),
   lastUsedAt: row.last_used_at.toISOString(),

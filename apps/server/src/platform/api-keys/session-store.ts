@@ -3,34 +3,51 @@ import type { Database, EngineTx, WorkspaceTx } from '../../foundation/database/
 import { type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
 import type { Row } from '../../foundation/database/schema.ts';
 import { inChunks, MOST_AT_ONCE } from '../../foundation/values/in-chunks.ts';
+import { type Role, rolePermissions } from '../members/roles.ts';
 import { hashKey } from './key.ts';
 import type { StoredKey } from './key-store.ts';
 import { IDLE_MS, MOST_SESSIONS } from './session.ts';
 
-/** A session with the name of the key that it stands for. */
-export type SessionRow = Omit<Row<'sessions'>, 'hash'> & { key_name: string };
+/** A session with the name of the key, or the address of the member, that it stands for. */
+export type SessionRow = Omit<Row<'sessions'>, 'hash'> & { key_name: string | null; email: string | null };
 
 /** Whom a request stands for, with names. What is of a session is null where there is none. */
-export type CurrentRow = { workspace_name: string; key_name: string } & {
-  [K in 'created_at' | 'expires_at']: Row<'sessions'>[K] | null;
-};
+export interface CurrentRow {
+  workspace_name: string;
+  key_name: string | null;
+  email: string | null;
+  role: Role | null;
+  created_at: Date | null;
+  expires_at: Date | null;
+}
+
+/** What a session may: its key's permissions, or those of its member's role. */
+interface Rights {
+  permissions: readonly string[] | null;
+  role: Role | null;
+}
+const permissionsOf = ({ permissions, role }: Rights) => permissions ?? rolePermissions[role!];
+
+/** Sessions `s` with their keys `k` and members `m`. */
+const withWhose = sql`sessions s
+  left join api_keys k on k.workspace_id = s.workspace_id and k.id = s.api_key_id
+  left join members m on m.workspace_id = s.workspace_id and m.id = s.member_id`;
 
 const holds = (now: Date) => sql`s.expires_at > ${now} and s.last_used_at > ${new Date(now.getTime() - IDLE_MS)}`;
 
-/** The sessions whose secrets have these hashes (hex), of whichever workspace, as the keys that they stand for. */
+/** The sessions whose secrets have these hashes (hex), of whichever workspace, as the keys and members that they stand for. */
 export async function findSessions(tx: EngineTx, hashes: readonly string[]): Promise<StoredKey[]> {
-  const { rows } = await sql<Row<'sessions'> & { permissions: string[] }>`
-    select s.*, k.permissions from sessions s
-    join api_keys k on k.workspace_id = s.workspace_id and k.id = s.api_key_id
-    where s.hash = any(${hashes.map((hash) => Buffer.from(hash, 'hex'))}::bytea[]) and k.revoked_at is null`.execute(
-    tx.db,
-  );
+  const { rows } = await sql<Row<'sessions'> & Rights>`
+    select s.*, k.permissions, m.role from ${withWhose}
+    where s.hash = any(${hashes.map((hash) => Buffer.from(hash, 'hex'))}::bytea[])
+      and k.revoked_at is null and m.removed_at is null`.execute(tx.db);
   return rows.map((row) => ({
     hash: row.hash.toString('hex'),
-    keyId: row.api_key_id,
+    keyId: (row.api_key_id ?? row.member_id)!,
+    ...(row.member_id !== null && { memberId: row.member_id }),
     sessionId: row.id,
     workspaceId: row.workspace_id,
-    permissions: row.permissions,
+    permissions: permissionsOf(row),
     expiresAt: new Date(Math.min(row.expires_at.getTime(), row.last_used_at.getTime() + IDLE_MS)),
     lastUsedAt: row.last_used_at,
   }));
@@ -48,14 +65,24 @@ export async function touchSession(tx: EngineTx, key: StoredKey, now: Date, notS
   );
 }
 
-/** Keeps a session, by the hash of its secret; the oldest of its key goes where there are too many. */
+/** Keeps a session, by the hash of its secret; the oldest of its key or member goes where there are too many. */
 export async function insertSession(
   tx: WorkspaceTx,
-  session: { id: string; secret: string; apiKeyId: string; address: string; expiresAt: Date; now: Date },
+  session: {
+    id: string;
+    secret: string;
+    /** UUID of the key or the member. */
+    of: { apiKeyId: string } | { memberId: string };
+    address: string;
+    expiresAt: Date;
+    now: Date;
+  },
 ): Promise<void> {
+  const { apiKeyId, memberId } = { apiKeyId: null, memberId: null, ...session.of };
+  const whose = apiKeyId === null ? sql`member_id = ${memberId}` : sql`api_key_id = ${apiKeyId}`;
   await sql`
     delete from sessions where workspace_id = ${tx.workspaceId} and id in (
-      select id from sessions where workspace_id = ${tx.workspaceId} and api_key_id = ${session.apiKeyId}
+      select id from sessions where workspace_id = ${tx.workspaceId} and ${whose}
       order by created_at desc offset ${sql.lit(MOST_SESSIONS - 1)})`.execute(tx.db);
   await tx.db
     .insertInto('sessions')
@@ -63,7 +90,8 @@ export async function insertSession(
       workspace_id: tx.workspaceId,
       id: session.id,
       hash: Buffer.from(hashKey(session.secret), 'hex'),
-      api_key_id: session.apiKeyId,
+      api_key_id: apiKeyId,
+      member_id: memberId,
       address: session.address,
       created_at: session.now,
       last_used_at: session.now,
@@ -77,8 +105,8 @@ export const sessionPage =
   (now: Date) =>
   (tx: WorkspaceTx, page: PageQuery): Promise<Page<SessionRow>> =>
     readPage(tx, page, {
-      columns: sql`s.*, k.name as key_name`,
-      from: sql`sessions s join api_keys k on k.workspace_id = s.workspace_id and k.id = s.api_key_id`,
+      columns: sql`s.*, k.name as key_name, m.email`,
+      from: withWhose,
       where: [sql`s.workspace_id = ${tx.workspaceId}`, holds(now)],
       search: [],
       order: ['s.created_at', 's.id'],
@@ -90,12 +118,12 @@ export async function deleteSession(
   id: string,
   now: Date,
 ): Promise<{ hash: string; permissions: readonly string[] } | undefined> {
-  const { rows } = await sql<{ hash: Buffer; permissions: string[] }>`
-    delete from sessions s using api_keys k
-    where s.workspace_id = ${tx.workspaceId} and s.id = ${id} and ${holds(now)}
-      and k.workspace_id = s.workspace_id and k.id = s.api_key_id
-    returning s.hash, k.permissions`.execute(tx.db);
-  return rows[0] && { ...rows[0], hash: rows[0].hash.toString('hex') };
+  const { rows } = await sql<{ hash: Buffer } & Rights>`
+    delete from sessions s where workspace_id = ${tx.workspaceId} and id = ${id} and ${holds(now)}
+    returning hash,
+      (select permissions from api_keys k where k.workspace_id = s.workspace_id and k.id = s.api_key_id) as permissions,
+      (select role from members m where m.workspace_id = s.workspace_id and m.id = s.member_id) as role`.execute(tx.db);
+  return rows[0] && { hash: rows[0].hash.toString('hex'), permissions: permissionsOf(rows[0]) };
 }
 
 /** Ends the sessions of a key. */
@@ -113,8 +141,9 @@ export async function readCurrent(
 }
 
 const currentOf = (workspaceId: string, keyId: string, sessionId: string | undefined): RawBuilder<CurrentRow> => sql`
-  select w.name as workspace_name, k.name as key_name, s.created_at, s.expires_at from workspaces w
-  join api_keys k on k.workspace_id = w.id and k.id = ${keyId}
+  select w.name as workspace_name, k.name as key_name, m.email, m.role, s.created_at, s.expires_at from workspaces w
+  left join api_keys k on k.workspace_id = w.id and k.id = ${keyId}
+  left join members m on m.workspace_id = w.id and m.id = ${keyId}
   left join sessions s on s.workspace_id = w.id and s.id = ${sessionId ?? null}
   where w.id = ${workspaceId}`;
 

@@ -10,9 +10,10 @@ export function auditLogOperations(database: Database) {
   return {
     listAuditLog: async ({ query }, { workspaceId }) => {
       const page = pageOf(query);
-      const { apiKeyId, action, resourceId, createdAfter, createdBefore } = query;
+      const { apiKeyId, memberId: member, action, resourceId, createdAfter, createdBefore } = query;
       const keyId = apiKeyId === undefined ? undefined : fromId(apiKeyId);
-      const wanted = { ...page, keyId, action, resourceId, createdAfter, createdBefore };
+      const memberId = member === undefined ? undefined : fromId(member);
+      const wanted = { ...page, keyId, memberId, action, resourceId, createdAfter, createdBefore };
       const found = await database.inSnapshot(workspaceId, (tx) => auditPage(tx, wanted));
       return ok(pageAnswer(page, found, present));
     },
@@ -23,6 +24,8 @@ const present = (row: AuditRow) => ({
   id: toId('aud', row.id),
   ...(row.key_id !== null && { apiKeyId: toId('key', row.key_id) }),
   ...(row.key_name !== null && { apiKeyName: row.key_name }),
+  ...(row.member_id !== null && { memberId: toId('mem', row.member_id) }),
+  ...(row.member_email !== null && { memberEmail: row.member_email }),
   action: row.action,
   resourceType: row.resource_type,
   resourceId: row.resource_id,

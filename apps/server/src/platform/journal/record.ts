@@ -5,8 +5,10 @@ import { getsEvent } from './wanted-events.ts';
 
 /** Who changed what, for the audit log. */
 export interface AuditEntry {
-  /** The key's UUID; nothing if a call's agent did it, with the call's token. */
+  /** The key's UUID; nothing if a member did it, or a call's agent with the call's token. */
   keyId: string | null;
+  /** The member's UUID, if a member did it. */
+  memberId: string | null;
   /** The resource's type and what became of it, such as `phone_number.released`. */
   action: string;
   resourceType: string;
@@ -88,6 +90,7 @@ export function auditing(workspaceId: string, entries: readonly AuditEntry[], no
     workspace_id: workspaceId,
     id: newUuid(),
     key_id: entry.keyId,
+    member_id: entry.memberId,
     action: entry.action,
     resource_type: entry.resourceType,
     resource_id: entry.resourceId,

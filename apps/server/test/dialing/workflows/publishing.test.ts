@@ -13,6 +13,7 @@ import { testClock } from '../../test-clock.ts';
 
 const auditOf: AuditOf = (action, resourceType, resourceId) => ({
   keyId: newUuid(),
+  memberId: null,
   action,
   resourceType,
   resourceId,

@@ -165,7 +165,13 @@ test.each([
   const queued: unknown[] = [];
   const jobs = { enqueue: async (_: unknown, __: unknown, data: unknown) => void queued.push(data) } as unknown as Jobs;
   const auditEntry = {
-    ...{ keyId: newUuid(), action: 'workflow.deleted', resourceType: 'workflow', resourceId: toId('wf', workflowId) },
+    ...{
+      keyId: newUuid(),
+      memberId: null,
+      action: 'workflow.deleted',
+      resourceType: 'workflow',
+      resourceId: toId('wf', workflowId),
+    },
     ...{ address: '127.0.0.1', requestId: 'request' },
   };
   await deleteWorkflow({ database, clock, jobs } as never, workspaceId, workflowId, auditEntry);

@@ -39,23 +39,38 @@ export function send(
 /** The pair that a browser sends back of the cookie that an answer sets. */
 export const cookieOf = ({ headers }: Answer): string => headers['set-cookie']![0]!.split(';')[0]!;
 
-/** A browser that is signed in with a key: sends requests as its pages do. */
-export async function signIn(server: Pick<TestServer, 'url'>, apiKey: string) {
-  const own = server.url.replace('127.0.0.1', 'localhost');
-  const signedIn = await send(server.url, 'POST', '/v1/sessions', {
-    body: { apiKey },
-    headers: { Host: new URL(own).host, Origin: own },
-  });
-  if (signedIn.status !== 201) throw new Error(JSON.stringify(signedIn.body));
-  const cookie = cookieOf(signedIn);
+/** A browser that bears a cookie, whose pages are of the server. */
+export interface Browser {
+  cookie: string;
+  origin: string;
+  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+/** A browser with this cookie. */
+export function browserWith(server: Pick<TestServer, 'url'>, cookie: string): Browser {
+  const origin = server.url;
   return {
     cookie,
-    origin: own,
-    session: signedIn.body.data as { id: string; permissions: string[]; expiresAt: string },
-    ask: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    origin,
+    ask: (method, path, body, headers = {}) =>
       send(server.url, method, path, {
         body,
-        headers: { Host: new URL(own).host, Cookie: cookie, ...(method !== 'GET' && { Origin: own }), ...headers },
+        headers: {
+          Host: new URL(origin).host,
+          Cookie: cookie,
+          ...(method === 'GET' ? { 'Sec-Fetch-Site': 'same-origin' } : { Origin: origin }),
+          ...headers,
+        },
       }),
   };
+}
+
+/** A browser that is signed in with a key. */
+export async function signIn(server: Pick<TestServer, 'url'>, apiKey: string) {
+  const origin = server.url;
+  const headers = { Host: new URL(origin).host, Origin: origin };
+  const signedIn = await send(server.url, 'POST', '/v1/sessions', { body: { apiKey }, headers });
+  if (signedIn.status !== 201) throw new Error(JSON.stringify(signedIn.body));
+  const session = signedIn.body.data as { id: string; permissions: string[]; expiresAt: string };
+  return { ...browserWith(server, cookieOf(signedIn)), session };
 }

@@ -73,6 +73,7 @@ export interface Schema {
     address: string;
     request_id: string;
     created_at: Date;
+    member_id: string | null;
   };
   batches: {
     workspace_id: string;
@@ -479,6 +480,17 @@ export interface Schema {
     updated_at: Date;
     edition: Generated<number>;
   };
+  members: {
+    workspace_id: string;
+    id: string;
+    email: string;
+    role: 'viewer' | 'manager' | 'developer' | 'admin';
+    signed_in_at: Date | null;
+    removed_at: Date | null;
+    edition: Generated<number>;
+    created_at: Date;
+    updated_at: Date;
+  };
   number_pools: {
     workspace_id: string;
     id: string;
@@ -550,11 +562,12 @@ export interface Schema {
     workspace_id: string;
     id: string;
     hash: Buffer;
-    api_key_id: string;
+    api_key_id: string | null;
     address: string;
     created_at: Date;
     last_used_at: Date;
     expires_at: Date;
+    member_id: string | null;
   };
   simulator_calls: {
     room_id: string;

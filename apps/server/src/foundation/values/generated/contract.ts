@@ -1723,6 +1723,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List members
+         * @description The people of the workspace, newest first; those that were removed are left out. `searchText` looks in their addresses.
+         */
+        get: operations["listMembers"];
+        put?: never;
+        /**
+         * Invite a member
+         * @description Lets whoever the identity provider knows by this address sign in, with a role. No mail is sent: tell them where the server is. A role can only be given by who has all its permissions; else the answer is 403.
+         */
+        post: operations["createMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members/{memberId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The member's ID.
+                 * @example mem_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                memberId: components["schemas"]["MemberId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a member
+         * @description One of the people of the workspace. One who was removed is 404.
+         */
+        get: operations["getMember"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member
+         * @description Ends the member's sessions, on every server within a second. API keys that they made stay. Nobody can be removed who may do more than the one who asks (403), and by a member not the last admin who has signed in (409).
+         */
+        delete: operations["deleteMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Give a member another role
+         * @description Sessions that are open have the new role's permissions within a second. Who changes it must have all permissions of the old role and of the new one (403). A member can't take the role from the last admin who has signed in (409).
+         */
+        patch: operations["updateMember"];
+        trace?: never;
+    };
     "/v1/sessions": {
         parameters: {
             query?: never;
@@ -1826,7 +1884,7 @@ export interface paths {
         };
         /**
          * List the audit log
-         * @description Every change that was made with a key of this workspace: which key, what it did, to what, and from where; newest first. Entries cannot be changed or deleted. `searchText` looks in `action`, `resourceType`, `resourceId`, `apiKeyName` and `requestId`.
+         * @description Every change that was made in this workspace: by which key or member, what they did, to what, and from where; newest first. Entries cannot be changed or deleted. `searchText` looks in `action`, `resourceType`, `resourceId`, `apiKeyName`, `memberEmail` and `requestId`.
          */
         get: operations["listAuditLog"];
         put?: never;
@@ -3104,7 +3162,7 @@ export interface components {
          * @example not_found
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "sound_in_use" | "call_not_active" | "call_refused" | "limit_reached" | "changed_meanwhile" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
+        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "member_already_exists" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "sound_in_use" | "call_not_active" | "call_refused" | "limit_reached" | "changed_meanwhile" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
         /** @description One fault, and where it is. */
         ErrorDetail: {
             /** @description JSON pointer to the fault, beginning with `/body`, `/query`, `/path` or `/headers`. */
@@ -6758,7 +6816,7 @@ export interface components {
          * @example campaigns:read
          * @enum {string}
          */
-        Permission: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "do_not_call:read" | "do_not_call:write" | "erasures:read" | "erasures:write" | "workspace:write" | "audit_log:read";
+        Permission: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "members:read" | "members:write" | "do_not_call:read" | "do_not_call:write" | "erasures:read" | "erasures:write" | "workspace:write" | "audit_log:read";
         /**
          * @description What the key may do.
          * @example [
@@ -6857,6 +6915,96 @@ export interface components {
             data: components["schemas"]["ApiKeyRevoked"];
         };
         /**
+         * @description Member ID.
+         * @example mem_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        MemberId: string;
+        /**
+         * @description The address that the identity provider knows the person by. It is kept in small letters.
+         * @example ada@example.com
+         */
+        Email: string;
+        /**
+         * @description What a member may do: a set of permissions by name. A `viewer` reads what is called, by whom and how; a `manager` also runs campaigns and looks after lists, calls and do-not-call; a `developer` builds agents, workflows and webhooks and makes keys, and runs no campaign; an `admin` may do everything.
+         * @example manager
+         * @enum {string}
+         */
+        Role: "viewer" | "manager" | "developer" | "admin";
+        /**
+         * @description `invited` until the first sign-in, then `active`.
+         * @example active
+         * @enum {string}
+         */
+        MemberStatus: "invited" | "active";
+        /** @description A person of the workspace. */
+        Member: {
+            id: components["schemas"]["MemberId"];
+            email: components["schemas"]["Email"];
+            role: components["schemas"]["Role"];
+            status: components["schemas"]["MemberStatus"];
+            /** @description When they last signed in. Absent before the first time. */
+            lastSignedInAt?: components["schemas"]["Timestamp"];
+            createdAt: components["schemas"]["Timestamp"];
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of members. */
+        MemberPage: {
+            /** @description The members of this page. */
+            items: components["schemas"]["Member"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+            searchText?: components["schemas"]["SearchText"];
+        };
+        /** @description A page of members, wrapped. */
+        MemberPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["MemberPage"];
+        };
+        /** @description A person to invite. */
+        CreateMember: {
+            email: components["schemas"]["Email"];
+            role: components["schemas"]["Role"];
+        };
+        /** @description A member, wrapped. */
+        MemberAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["Member"];
+        };
+        /** @description The member is removed. */
+        MemberDeleted: {
+            id: components["schemas"]["MemberId"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
+        };
+        /** @description The member is removed, wrapped. */
+        MemberDeletedAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["MemberDeleted"];
+        };
+        /** @description What to change of a member. */
+        UpdateMember: {
+            role?: components["schemas"]["Role"];
+        };
+        /**
          * @description Session ID.
          * @example ses_01932f3c8a7e7bd0a1b2c3d4e5f60718
          */
@@ -6864,13 +7012,17 @@ export interface components {
         /** @description A browser that is signed in. */
         Session: {
             id: components["schemas"]["SessionId"];
-            /** @description The key that it stands for. */
+            /** @description The key that it stands for. Absent where that is a member. */
             apiKeyId?: components["schemas"]["ApiKeyId"];
             /**
-             * @description The key's name.
+             * @description The key's name. Absent with its ID.
              * @example Front desk
              */
             apiKeyName?: string;
+            /** @description The member that it stands for. Absent where that is a key. */
+            memberId?: components["schemas"]["MemberId"];
+            /** @description The member's address. Absent with their ID. */
+            memberEmail?: components["schemas"]["Email"];
             /**
              * @description The IP address that it was begun from, as the server saw it.
              * @example 203.0.113.7
@@ -6920,13 +7072,19 @@ export interface components {
              * @example Clinic
              */
             workspaceName: string;
-            /** @description The key that it stands for. */
+            /** @description The key that it stands for. Absent where that is a member. */
             apiKeyId?: components["schemas"]["ApiKeyId"];
             /**
-             * @description The key's name.
+             * @description The key's name. Absent with its ID.
              * @example Front desk
              */
             apiKeyName?: string;
+            /** @description The member that it stands for. Absent where that is a key. */
+            memberId?: components["schemas"]["MemberId"];
+            /** @description The member's address. Absent with their ID. */
+            memberEmail?: components["schemas"]["Email"];
+            /** @description The member's role, by which they have these permissions. Absent where it stands for a key. */
+            role?: components["schemas"]["Role"];
             permissions: components["schemas"]["ApiKeyPermissions"];
             /** @description When the session began. Absent where the request bears a key. */
             createdAt?: components["schemas"]["Timestamp"];
@@ -7002,10 +7160,14 @@ export interface components {
         /** @description One change, and who made it. */
         AuditLogEntry: {
             id: components["schemas"]["AuditEntryId"];
-            /** @description The key that made the change. It may have been revoked since. Absent if the agent of a call made it, with the call's token. */
+            /** @description The key that made the change. It may have been revoked since. Absent if a member made it, or the agent of a call with the call's token. */
             apiKeyId?: components["schemas"]["ApiKeyId"];
             /** @description The key's name. Absent with its ID. */
             apiKeyName?: string;
+            /** @description The member who made the change. They may have been removed since. Absent if a key made it, or the agent of a call. */
+            memberId?: components["schemas"]["MemberId"];
+            /** @description The member's address. Absent with their ID. */
+            memberEmail?: components["schemas"]["Email"];
             action: components["schemas"]["AuditAction"];
             /**
              * @description The type of what was changed.
@@ -14333,6 +14495,260 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listMembers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["PageParameter"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description The column that the page is ordered by. `createdAt`, as the field is called, is the same as `created_at`.
+                 * @example created_at
+                 */
+                column?: components["parameters"]["Column"];
+                /**
+                 * @description Direction of the order.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Keeps entries that contain this text, whatever its case. Taken literally, there are no wildcards; but a space and a `+` are taken for each other, since in a URL a `+` may stand for both. An empty text is as good as none.
+                 * @example berlin
+                 */
+                searchText?: components["parameters"]["SearchTextParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of members. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Who it is, and what they may do. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateMember"];
+            };
+        };
+        responses: {
+            /** @description The member, invited. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The workspace has a member with this address, or 1,000 members, or the Idempotency-Key is taken. Nothing was made. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The member's ID.
+                 * @example mem_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                memberId: components["schemas"]["MemberId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The member. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The member's ID.
+                 * @example mem_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                memberId: components["schemas"]["MemberId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The member is removed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberDeletedAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description It is the last admin who has signed in. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that was read with the resource. If somebody has changed it since, nothing is done and the answer is 412. One of several is enough; `*` stands for any. A weak one (`W/"7"`) matches nothing. Without the header the change is made in any case.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The member's ID.
+                 * @example mem_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                memberId: components["schemas"]["MemberId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMember"];
+            };
+        };
+        responses: {
+            /** @description The member after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description It is the last admin who has signed in. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["ChangedMeanwhile"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listSessions: {
         parameters: {
             query?: {
@@ -14493,6 +14909,7 @@ export interface operations {
                     "application/json": components["schemas"]["CurrentSessionAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
@@ -14520,6 +14937,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionEndedAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -14619,6 +15037,11 @@ export interface operations {
                  * @example key_01932f3c8a7e7bd0a1b2c3d4e5f60718
                  */
                 apiKeyId?: components["schemas"]["ApiKeyId"];
+                /**
+                 * @description Keeps the changes that this member made.
+                 * @example mem_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                memberId?: components["schemas"]["MemberId"];
                 /**
                  * @description Keeps this action, by its whole name.
                  * @example phone_number.released
