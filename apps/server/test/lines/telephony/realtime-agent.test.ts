@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -5,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,6 +22,7 @@ import { msOf, tone } from '../media/tone.ts';
 import { type Calling, FROM, startCalling } from './calling.ts';
 import type { Callee } from './carrier.ts';
 
+const clone = path.join(import.meta.dirname, '../../../../..');
 const KEY = 'sk-a-key-of-our-own';
 const OPERATORS = 'sk-a-key-of-the-operator';
 const HILL = 'Remind {{name}} of the appointment. It is on {{day}}.';
@@ -404,13 +407,44 @@ test('a model of Gemini Live talks with a phone, and a key that it refuses by it
 test.each(['receptionist', 'receptionist-gemini', 'lead-call-back'])(
   'the example %s can be made as it is',
   async (name) => {
-    const file = path.join(import.meta.dirname, `../../../../../examples/agents/${name}.json`);
+    const file = path.join(clone, `examples/agents/${name}.json`);
     const body = JSON.parse(await readFile(file, 'utf8'));
     const places = { openai_realtime: model.url, gemini_live: gemini.url, openai_live: live.url };
     body.connection.url = places[body.connection.protocol as keyof typeof places];
     expect((await calling.server.client.POST('/v1/agents', { body })).error).toBeUndefined();
   },
 );
+
+test('the six commands of “Get started” let a phone hear a model', async (context) => {
+  const run = promisify(execFile);
+  await run('sh', ['-c', 'command -v bash curl jq']).catch(() => context.skip('bash, curl and jq are not installed'));
+  const page = await readFile(path.join(clone, 'docs/get-started.md'), 'utf8');
+  const [, block] = /^## 7\. Your own phone$.*?^```console\n(.*?)^```/ms.exec(page)!;
+  // The first starts the server, the second says where it is.
+  const commands = block!.split(/\n(?=\S)/).map((command) => command.trim());
+  expect(commands).toHaveLength(6);
+  const ours = commands
+    .slice(2)
+    .join('\n')
+    .replace('sip.carrier.example', `127.0.0.1:${calling.carrier.port}`)
+    .replace('= $key', `= $key | .connection.url = "${model.url}"`);
+  behaviour.asked = (session) => session.respond({ hertz: 700, ms: 5000, words: 'Hello.' });
+  let heard = 0;
+  callee = async (incoming, answer) => {
+    const phone = await answer();
+    await until(() => msOf(700, phone.sound()) >= 1000);
+    heard += 1;
+    await incoming.hangUp();
+  };
+  const { url: URL, apiKey: KEY } = calling.server;
+  const told = { URL, KEY, OPENAI_API_KEY: 'sk-x', MY_NUMBER: '+14155550109', MY_PHONE: '+14155550119' };
+  const env = { PATH: process.env['PATH'], ...told };
+  const { stdout } = await run('bash', ['-euc', ours], { cwd: clone, env }).catch((error) =>
+    expect.unreachable(`${error.stdout}\n${error.stderr}`),
+  );
+  expect(stdout).toContain('"roomId"');
+  await until(() => heard === 1);
+});
 
 test('a model that listens while it speaks has another one use its tools', async () => {
   const connection = { protocol: 'openai_live', url: live.url, model: 'gpt-live-1' } as const;
