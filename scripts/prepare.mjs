@@ -42,6 +42,17 @@ export async function prepareContract() {
   writeFileSync(stamp, wanted);
 }
 
+/** Builds the console if it is older than its sources. */
+export async function prepareConsole() {
+  const wanted = hashOf(['pnpm-lock.yaml', ...filesBelow('apps/console'), ...filesBelow('packages/client/src')], '');
+  const stamp = path.join(root, 'apps/console/dist/.trunkline-built');
+  if (isStamped(stamp, wanted)) return;
+
+  const { code, output } = await runQuietly(node, ['--run', 'build'], { cwd: path.join(root, 'apps/console') });
+  if (code !== 0) throw new Error(`${output.trim()}\nThe console could not be built.`);
+  writeFileSync(stamp, wanted);
+}
+
 function refuseUnsupportedPlatform() {
   const { platform, arch } = process;
   const needs = 'Trunkline runs on Linux with glibc and on macOS, on x64 and arm64';

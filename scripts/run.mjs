@@ -3,7 +3,7 @@
 // Node among it; all else runs on that one.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { prepareContract, prepareInstall } from './prepare.mjs';
+import { prepareConsole, prepareContract, prepareInstall } from './prepare.mjs';
 import { node, root, runToTheEnd } from './process.mjs';
 
 /** As in the first line of the server's main.ts: a small young generation, or what starting up left behind stays, 50 MB. */
@@ -40,7 +40,7 @@ try {
   if (!task) throw new Error(`Usage: node scripts/run.mjs ${Object.keys(tasks).join('|')} [arguments]`);
   if (!existsSync(path.join(root, 'pnpm-lock.yaml'))) throw new Error(`No pnpm-lock.yaml in ${root}: clone it whole.`);
   await prepareInstall();
-  await prepareContract();
+  await Promise.all([prepareContract(), prepareConsole()]);
   process.exitCode = await task(args);
 } catch (error) {
   process.stderr.write(`${error.message}\n`);

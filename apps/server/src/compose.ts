@@ -11,6 +11,7 @@ import { startRecordingWork } from './dialing/calls/recordings/background.ts';
 import { startErasingContacts } from './dialing/campaigns/erase-contacts.ts';
 import { startErasingRuns } from './dialing/workflows/runs/erase-runs.ts';
 import { createApp, loadContract } from './foundation/http/app.ts';
+import { consoleRouter } from './foundation/http/console-router.ts';
 import { createOpenStreams } from './foundation/http/open-streams.ts';
 import { createRateLimit } from './foundation/http/rate-limit.ts';
 import { fileOf } from './foundation/http/slow-files.ts';
@@ -52,7 +53,10 @@ export async function compose(parts: Parts): Promise<Composition> {
   const { objects, gateways, keyRing, lease, jobs, notifications, outbound } = services;
   const providers = [...new Set(gateways.values())];
 
-  const outside: { path: string; router: Router }[] = [{ path: '/', router: talkPage() }];
+  const outside: { path: string; router: Router }[] = [talkPage(), consoleRouter()].map((router) => ({
+    path: '/',
+    router,
+  }));
   if ('grantOf' in objects) {
     const { contactLists } = features;
     const judge = {

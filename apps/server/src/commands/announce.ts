@@ -9,13 +9,13 @@ const print = (text: string) => void process.stdout.write(text);
 
 /** Says where the server is: to a person, or, where nobody looks on, as one line of JSON. */
 export function announce({ url, firstKey }: RunningServer): void {
-  const docsUrl = `${url}/docs`;
+  const [docsUrl, consoleUrl] = [`${url}/docs`, `${url}/console`];
   if (!process.stdout.isTTY) {
-    print(`${JSON.stringify({ url, docsUrl, ...(firstKey && { apiKey: firstKey }) })}\n`);
+    print(`${JSON.stringify({ url, docsUrl, consoleUrl, ...(firstKey && { apiKey: firstKey }) })}\n`);
     return;
   }
-  print(`\n  Trunkline is ready.\n\n  API   ${url}/v1\n  Docs  ${docsUrl}\n`);
-  if (firstKey) print(`  Key   ${firstKey}\n        Shown this once. More: ${COMMAND} keys create\n`);
+  print(`\n  Trunkline is ready.\n\n  Console  ${consoleUrl}\n  API      ${url}/v1\n  Docs     ${docsUrl}\n`);
+  if (firstKey) print(`  Key      ${firstKey}\n           Shown this once. More: ${COMMAND} keys create\n`);
   print('\n  Ctrl-C stops it.\n\n');
 }
 

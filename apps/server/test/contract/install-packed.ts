@@ -9,6 +9,7 @@ const packages = [
   'openapi',
   'packages/sip',
   'packages/media',
+  'apps/console',
   'apps/server',
   'packages/client',
   'packages/cli',

@@ -57,8 +57,8 @@ function start(args: string[], environment: Record<string, string> = {}) {
 
 test('where nobody looks on, one line of JSON says where the server is, and the first key at the very first start', async () => {
   const first = start(['serve']);
-  const { url, docsUrl, apiKey } = await first.line;
-  expect(docsUrl).toBe(`${url}/docs`);
+  const { url, docsUrl, consoleUrl, apiKey } = await first.line;
+  expect([docsUrl, consoleUrl]).toEqual([`${url}/docs`, `${url}/console`]);
   expect((await fetch(`${url}/v1/audit-log`, { headers: { 'X-API-Key': apiKey! } })).status).toBe(200);
   first.child.kill('SIGTERM');
   expect(await first.ended).toBe(0);
@@ -70,7 +70,7 @@ test('where nobody looks on, one line of JSON says where the server is, and the 
     .map((entry) => JSON.parse(entry).msg);
   expect(logged.slice(-3)).toEqual(['ready', 'draining', 'stopped']);
   const second = start([]);
-  expect(Object.keys(await second.line)).toEqual(['url', 'docsUrl']);
+  expect(Object.keys(await second.line)).toEqual(['url', 'docsUrl', 'consoleUrl']);
 });
 
 test('BOOTSTRAP_API_KEY is taken, and not shown', async () => {

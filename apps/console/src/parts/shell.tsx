@@ -1,0 +1,97 @@
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { PLACES } from '../rules/places.ts';
+import { signOut, useMay, useSession } from '../session.ts';
+import { StopBar } from './stop-bar.tsx';
+
+const loadPalette = () => import('./palette.tsx');
+const Palette = lazy(loadPalette);
+
+/** What is around every screen: the stop bar, the way to all others, and the screen itself. */
+export function Shell() {
+  const [isAsked, setAsked] = useState(false);
+  const [isLoaded, setLoaded] = useState(false);
+  const ask = (open: boolean) => {
+    if (open) setLoaded(true);
+    setAsked(open);
+  };
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      setLoaded(true);
+      setAsked((open) => !open);
+    };
+    addEventListener('keydown', press);
+    // So that it is there when it is first asked for.
+    requestIdleCallback(loadPalette);
+    return () => removeEventListener('keydown', press);
+  }, []);
+  return (
+    <CSPProvider disableStyleElements>
+      <a href="#screen" className="absolute -top-20 left-2 z-30 bg-ink px-3 py-1 text-paper focus:top-2">
+        To the screen
+      </a>
+      <StopBar />
+      <div className="lg:grid lg:grid-cols-[184px_minmax(0,1fr)]">
+        <Places onAsk={() => ask(true)} />
+        <main id="screen" tabIndex={-1} className="min-w-0 outline-none">
+          <Suspense>
+            <Outlet />
+          </Suspense>
+        </main>
+      </div>
+      {isLoaded && (
+        <Suspense>
+          <Palette isOpen={isAsked} onOpenChange={ask} />
+        </Suspense>
+      )}
+    </CSPProvider>
+  );
+}
+
+const goTo = navigator.userAgent.includes('Mac') ? '⌘K' : 'Ctrl K';
+
+function Places({ onAsk }: { onAsk: () => void }) {
+  const may = useMay();
+  const { data: session } = useSession();
+  const navigate = useNavigate();
+  return (
+    <nav
+      aria-label="Console"
+      className="flex items-baseline gap-x-4 overflow-x-auto border-b border-line px-4 py-2 whitespace-nowrap lg:sticky lg:top-11 lg:block lg:h-[calc(100dvh-44px)] lg:overflow-y-auto lg:border-r lg:border-b-0 lg:py-3"
+    >
+      <button
+        type="button"
+        onClick={onAsk}
+        className="flex cursor-pointer items-baseline justify-between gap-2 py-0.5 lg:w-full"
+      >
+        <span className="link">Go to</span>
+        <kbd className="label font-sans">{goTo}</kbd>
+      </button>
+      <ul className="contents lg:my-2 lg:block">
+        {PLACES.filter(({ permission }) => may(permission)).map(({ path, name }) => (
+          <li key={path} className={path === '/lists/contact-lists' ? 'lg:mt-3' : ''}>
+            <Link
+              to={path as string}
+              activeOptions={{ exact: path !== '/calls', includeSearch: false }}
+              className="block border-l-0 py-0.5 text-dim hover:text-ink"
+              activeProps={{ className: 'font-semibold !text-ink', 'aria-current': 'page' }}
+            >
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <button
+        type="button"
+        className="cursor-pointer py-0.5 text-dim hover:text-ink lg:mt-3"
+        title={session?.apiKeyName && `Signed in as ${session.apiKeyName}`}
+        onClick={() => signOut().finally(() => navigate({ to: '/campaigns', search: {} }))}
+      >
+        Sign out
+      </button>
+    </nav>
+  );
+}

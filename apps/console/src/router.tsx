@@ -1,0 +1,63 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { Broken } from './parts/heading.tsx';
+import { Shell } from './parts/shell.tsx';
+import { textsOf } from './rules/search.ts';
+import { CampaignsScreen } from './screens/campaigns.tsx';
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: () => <p className="p-4">There is no such page.</p>,
+});
+const under = () => root;
+
+const routes = [
+  createRoute({
+    getParentRoute: under,
+    path: '/',
+    beforeLoad: () => {
+      throw redirect({ to: '/campaigns', search: {} });
+    },
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/campaigns',
+    component: CampaignsScreen,
+    validateSearch: textsOf('status', 'q'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/campaigns/$campaignId',
+    component: lazyRouteComponent(() => import('./screens/campaign.tsx'), 'CampaignScreen'),
+    validateSearch: textsOf('state', 'reason', 'q', 'contact'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/calls',
+    component: lazyRouteComponent(() => import('./screens/calls.tsx'), 'CallsScreen'),
+    validateSearch: textsOf('campaignId', 'outcome', 'status', 'direction', 'phoneNumber', 'agentId', 'contactId'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/calls/$roomId',
+    component: lazyRouteComponent(() => import('./screens/call.tsx'), 'CallScreen'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/lists/$kind',
+    component: lazyRouteComponent(() => import('./screens/lists.tsx'), 'ListsScreen'),
+    validateSearch: textsOf('q'),
+  }),
+];
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  defaultErrorComponent: Broken,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,26 @@
+/** Where the console leads, in the order in which it is listed, and the permission without which it isn't shown. */
+export const PLACES = [
+  { path: '/campaigns', name: 'Campaigns', permission: 'campaigns:read' },
+  { path: '/calls', name: 'Calls', permission: 'calls:read' },
+  { path: '/lists/contact-lists', name: 'Contact lists', permission: 'contact_lists:read' },
+  { path: '/lists/do-not-call', name: 'Do not call', permission: 'do_not_call:read' },
+  { path: '/lists/agents', name: 'Agents', permission: 'agents:read' },
+  { path: '/lists/phone-numbers', name: 'Phone numbers', permission: 'phone_numbers:read' },
+  { path: '/lists/number-pools', name: 'Number pools', permission: 'number_pools:read' },
+  { path: '/lists/trunks', name: 'Trunks', permission: 'phone_numbers:read' },
+  { path: '/lists/workflows', name: 'Workflows', permission: 'workflows:read' },
+  { path: '/lists/knowledge-bases', name: 'Knowledge bases', permission: 'knowledge_bases:read' },
+  { path: '/lists/webhooks', name: 'Webhooks', permission: 'webhooks:read' },
+  { path: '/lists/api-keys', name: 'API keys', permission: 'api_keys:read' },
+  { path: '/lists/audit-log', name: 'Audit log', permission: 'audit_log:read' },
+] as const;
+
+/** Where a number, an ID or a name that somebody types may lead. */
+export function placeOfText(text: string): { path: string; search?: Record<string, string>; says: string } | undefined {
+  const trimmed = text.trim();
+  if (/^cmp_[0-9a-f]{32}$/.test(trimmed)) return { path: `/campaigns/${trimmed}`, says: 'Campaign' };
+  if (/^room_[0-9a-f]{32}$/.test(trimmed)) return { path: `/calls/${trimmed}`, says: 'Call' };
+  const digits = trimmed.replace(/[\s().-]/g, '');
+  if (/^\+\d{7,15}$/.test(digits)) return { path: '/calls', search: { phoneNumber: digits }, says: 'Calls with' };
+  return undefined;
+}

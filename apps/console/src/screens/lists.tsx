@@ -1,0 +1,228 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Fault, Heading } from '../parts/heading.tsx';
+import { When } from '../parts/when.tsx';
+import { PLACES } from '../rules/places.ts';
+import { number, plain, several } from '../rules/words.ts';
+import { client } from '../session.ts';
+
+const route = getRouteApi('/lists/$kind');
+
+type Cells = [head: string, value: ReactNode][];
+interface Kind {
+  load: (query: { perPage: number; searchText?: string }) => Promise<{ items: object[]; totalCount?: number }>;
+  cells: (item: never) => Cells;
+  /** What an empty list teaches. */
+  empty: string;
+}
+
+/** What a listing needs: how it is read, what of an entry is shown, and what is said where there is none. */
+const kind = <Item extends object>(
+  load: (query: { perPage: number; searchText?: string }) => PromiseLike<{ items: Item[]; totalCount?: number }>,
+  cells: (item: Item) => Cells,
+  empty: string,
+): Kind => ({ load: async (query) => load(query), cells: cells as Kind['cells'], empty });
+
+const KINDS: Record<string, Kind> = {
+  'contact-lists': kind(
+    (query) => client.contactLists.list(query),
+    (each) => [
+      ['Name', each.name],
+      ['State', each.status],
+      ['For', each.type],
+      ['Entries', number(each.totalEntries)],
+      ['Made', <When key="at" at={each.createdAt} />],
+    ],
+    'There is no contact list yet. trunkline lists upload FILE makes one of a spreadsheet.',
+  ),
+  'do-not-call': kind(
+    (query) => client.doNotCall.list(query),
+    (each) => [
+      ['Number', each.phoneNumber],
+      ['From', each.source === 'opt_out' ? 'opted out' : 'a list'],
+      ['Why', each.reason],
+      ['Since', <When key="at" at={each.createdAt} />],
+    ],
+    'Nobody has opted out yet. Numbers come here when a person asks for it in a call, or by a list of the type dnd.',
+  ),
+  agents: kind(
+    (query) => client.agents.list(query),
+    (each) => [
+      ['Name', each.name],
+      ['Kind', each.connection.type],
+      [
+        'State',
+        each.failing ? (
+          <strong key="state" className="text-signal">
+            fails: {plain(each.failing.reason)}
+          </strong>
+        ) : (
+          'no fault known'
+        ),
+      ],
+      ['At once', each.maxConcurrentCalls === undefined ? 'no limit' : several(each.maxConcurrentCalls, 'call')],
+      ['Changed', <When key="at" at={each.updatedAt} />],
+    ],
+    'There is no agent yet. An agent is who speaks in a call; the guide of agents shows how one is made.',
+  ),
+  'phone-numbers': kind(
+    (query) => client.phoneNumbers.list(query),
+    (each) => [
+      ['Number', each.phoneNumber],
+      ['Name', each.friendlyName ?? each.label],
+      ['State', plain(each.status)],
+      ['Calls out', each.isOutboundReady ? 'ready' : plain(each.outboundReason ?? 'no')],
+      ['Takes calls', each.isInboundReady ? 'ready' : 'no'],
+      ['From', each.provider],
+    ],
+    'There is no number to call from yet. Buy one, or import one of a trunk.',
+  ),
+  'number-pools': kind(
+    (query) => client.numberPools.list(query),
+    (each) => [
+      ['Name', each.name],
+      ['Numbers', number(each.count)],
+      ['Changed', <When key="at" at={each.updatedAt} />],
+    ],
+    'There is no pool yet. A campaign can call from the numbers of a pool in rotation.',
+  ),
+  trunks: kind(
+    (query) => client.trunks.list(query),
+    (each) => [
+      ['Address', each.terminationUrl],
+      [
+        'State',
+        each.status === 'active' ? (
+          'active'
+        ) : (
+          <strong key="state" className="text-signal">
+            {each.status}
+          </strong>
+        ),
+      ],
+      ['Why', each.message],
+      ['Since', <When key="at" at={each.statusSince} />],
+      ['Calls', number(each.liveCalls)],
+      ['Numbers', number(each.phoneNumberCount)],
+    ],
+    'There is no trunk yet. A trunk is the line to a carrier or a PBX over SIP.',
+  ),
+  workflows: kind(
+    (query) => client.workflows.list(query),
+    (each) => [
+      ['Name', each.name],
+      ['State', plain(each.status)],
+      ['Changed', <When key="at" at={each.updatedAt} />],
+    ],
+    'There is no workflow yet. A workflow calls, waits and decides after an event in your system.',
+  ),
+  'knowledge-bases': kind(
+    (query) => client.knowledgeBases.list(query),
+    (each) => [
+      ['Name', each.name],
+      ['State', plain(each.status)],
+      ['Documents', number(each.documentCount)],
+      ['Changed', <When key="at" at={each.updatedAt} />],
+    ],
+    'There is no knowledge base yet. It holds documents in which agents look things up.',
+  ),
+  webhooks: kind(
+    (query) => client.webhooks.list(query),
+    (each) => [
+      ['Address', each.url],
+      ['Events', each.eventTypes.join(', ')],
+      ['Changed', <When key="at" at={each.updatedAt} />],
+    ],
+    'There is no webhook yet. It tells your system what happens here.',
+  ),
+  'api-keys': kind(
+    (query) => client.apiKeys.list(query),
+    (each) => [
+      ['Name', each.name],
+      ['Begins', <code key="prefix">{each.prefix}</code>],
+      ['May', each.permissions.join(', ')],
+      ['Last used', <When key="used" at={each.lastUsedAt} />],
+      ['Ends', each.expiresAt ? <When key="ends" at={each.expiresAt} /> : 'never'],
+    ],
+    'There is no key.',
+  ),
+  'audit-log': kind(
+    (query) => client.auditLog.list(query),
+    (each) => [
+      ['When', <When key="at" at={each.createdAt} />],
+      ['Who', each.apiKeyName ?? 'the agent of a call'],
+      ['What', plain(each.action)],
+      ['Of', <code key="id">{each.resourceId}</code>],
+      ['From', each.address],
+    ],
+    'Nothing was changed yet.',
+  ),
+};
+
+/** The rest, to be read: the newest hundred, and what a search finds. */
+export function ListsScreen() {
+  const { kind } = route.useParams();
+  const { q } = route.useSearch();
+  const navigate = route.useNavigate();
+  const shown = KINDS[kind];
+  const { data, error } = useQuery({
+    queryKey: ['list', kind, q],
+    enabled: shown !== undefined,
+    placeholderData: (before, query) => (query?.queryKey[1] === kind ? before : undefined),
+    queryFn: () => shown!.load({ perPage: 100, ...(q && { searchText: q }) }),
+  });
+  const title = PLACES.find(({ path }) => path === `/lists/${kind}`)?.name ?? 'No such list';
+  const rows = (data?.items ?? []).map((item) => shown!.cells(item as never));
+  return (
+    <>
+      <Heading title={title}>
+        {shown && (
+          <label className="flex items-center gap-2">
+            <span className="label">Search</span>
+            <input
+              type="search"
+              value={q ?? ''}
+              onChange={(event) => navigate({ search: { q: event.target.value || undefined }, replace: true })}
+            />
+          </label>
+        )}
+      </Heading>
+      <Fault error={error} />
+      {data && rows.length === 0 && (
+        <p className="max-w-prose border-t border-line px-4 py-6">{q ? 'Nothing is like this.' : shown!.empty}</p>
+      )}
+      {rows.length > 0 && <Rows name={title} rows={rows} />}
+      {data && rows.length === 100 && <p className="label px-4 py-2">The newest 100. The rest is found by a search.</p>}
+    </>
+  );
+}
+
+const Rows = ({ name, rows }: { name: string; rows: Cells[] }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys.
+  <section className="overflow-x-auto border-t border-line" aria-label={name} tabIndex={0}>
+    <table className="w-full border-collapse [&_td]:border-b [&_td]:border-line [&_td]:px-4 [&_td]:py-1.5 [&_th]:border-b [&_th]:border-rule [&_th]:px-4 [&_th]:py-1">
+      <thead className="label">
+        <tr>
+          {rows[0]!.map(([head]) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((cells, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a page is read as it stands.
+          <tr key={at} className="hover:bg-raised">
+            {cells.map(([head, value]) => (
+              <td key={head} className="max-w-96 break-words">
+                {value}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);

@@ -1,0 +1,71 @@
+import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query';
+import { ConnectionError, createClient, ServerError, type TrunklineClient, TrunklineError } from '@trunkline/client';
+import { serverLost, watchedFetch } from './link.ts';
+import { allows } from './rules/words.ts';
+
+/** The client. The browser's cookie says who asks, which no script can read: a key stands nowhere in the page. */
+export const client: TrunklineClient = createClient({
+  baseUrl: location.origin,
+  apiKey: null,
+  maxRetries: 1,
+  timeoutMs: 15_000,
+  fetch: watchedFetch,
+});
+
+const isAway = (error: unknown) =>
+  error instanceof ConnectionError || (error instanceof ServerError && [502, 503, 504].includes(error.status));
+
+export const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error) => {
+      if (isAway(error)) serverLost();
+      // The session has ended: the page asks who is there, and finds nobody.
+      if (error instanceof TrunklineError && error.status === 401) queries.setQueryData(sessionKey, null);
+    },
+  }),
+  defaultOptions: {
+    queries: { retry: false, networkMode: 'always', staleTime: 1000, refetchOnWindowFocus: true },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+const sessionKey = ['session'];
+type Session = Awaited<ReturnType<typeof client.sessions.getCurrent>>;
+
+/** Who is signed in, and what they may do: nothing until it is known, `null` if nobody is. */
+export const useSession = () =>
+  useQuery({
+    queryKey: sessionKey,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: 3,
+    queryFn: () =>
+      client.sessions.getCurrent().catch((error) => {
+        if (error instanceof TrunklineError && error.status === 401) return null;
+        throw error;
+      }),
+  });
+
+/** Signs in. Rejects with the server's words. */
+export async function signIn(apiKey: string): Promise<void> {
+  become(await client.sessions.create({ apiKey }));
+}
+
+export async function signOut(): Promise<void> {
+  await client.sessions.endCurrent();
+  become(null);
+}
+
+/** Forgets all that was read for whoever was there before. */
+function become(session: Session | null): void {
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+  queries.setQueryData(sessionKey, session);
+}
+
+/** Whether who is signed in may do something. What they may not isn't shown. */
+export function useMay(): (permission: string) => boolean {
+  const { data } = useSession();
+  return (permission) => allows(data?.permissions ?? [], permission);
+}
+
+/** What went wrong, in the server's words. */
+export const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
