@@ -83,7 +83,10 @@ export async function createMockEdge(
       ...{ answered: () => undefined, violation: () => undefined },
       ...{ streamOpened: () => undefined, streamEnded: () => undefined },
     },
-    log: { error: (fields: object, message: string) => console.error(message, fields) } as never,
+    log: {
+      error: (fields: object, message: string) => console.error(message, fields),
+      isLevelEnabled: () => false,
+    } as never,
     validateResponses: 'off',
     draining,
   });
