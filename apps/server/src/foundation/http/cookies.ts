@@ -29,6 +29,8 @@ export function createCookies(publicUrl: string): Cookies {
   const { protocol, origin: ownOrigin, host: ownHost } = new URL(publicUrl);
   const isSecure = protocol === 'https:';
   const name = isSecure ? '__Host-trunkline' : 'trunkline';
+  // Other whitespace is part of a name: of one without the prefix, which a sibling of the domain may set.
+  const pair = new RegExp(`(?:^|;)[ \\t]*${name}=([^; \\t]*)`);
   const originOf = ({ headers: { host = '' } }: IncomingMessage) => {
     if (isSecure) return ownOrigin;
     return LOCALHOST.test(host.toLowerCase()) ? `http://${host.toLowerCase()}` : undefined;
@@ -38,9 +40,7 @@ export function createCookies(publicUrl: string): Cookies {
   return {
     secretIn(request) {
       if (originOf(request) === undefined) return undefined;
-      const prefix = `${name}=`;
-      const found = request.headers.cookie?.split(';').find((each) => each.trim().startsWith(prefix));
-      const secret = found?.trim().slice(prefix.length);
+      const [, secret] = pair.exec(request.headers.cookie ?? '') ?? [];
       return secret !== undefined && SECRET.test(secret) ? secret : undefined;
     },
 

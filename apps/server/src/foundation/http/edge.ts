@@ -120,13 +120,13 @@ export function createEdge(options: EdgeOptions): Edge {
     exchange.recognize = sent.recognize;
     if (route.isStream) exchange.credential = sent.credential;
     const known = sent.recognize?.();
-    const principal = known instanceof Promise ? await known : known;
+    let principal = known instanceof Promise ? await known : known;
     if (!principal) throw sent.fault;
     if (principal.sessionId !== undefined && sent.isCookie) cookies.refuseForeign(request, route.isStream);
     exchange.keyId = principal.keyId;
     exchange.workspaceId = principal.workspaceId;
     const waitMs = rateLimit(principal, headers);
-    if (waitMs > 0) await waitForTurn(exchange, waitMs);
+    if (waitMs > 0) principal = await waitForTurn(exchange, waitMs);
     requirePermission(principal, route.operation, match.params);
 
     room.refuseMore(exchange);
@@ -193,10 +193,12 @@ function createCredentials(options: EdgeOptions, cookies: Cookies) {
   };
 }
 
-/** The key may be revoked meanwhile, and the client may go, who would send its request again. */
-async function waitForTurn({ request, recognize }: Exchange, ms: number): Promise<void> {
+/** The key may be revoked meanwhile, a member get another role, and the client may go, who would send its request again. */
+async function waitForTurn({ request, recognize }: Exchange, ms: number): Promise<Principal> {
   await sleep(ms);
-  if (request.socket.destroyed || !(await recognize?.())) throw noKey();
+  const principal = request.socket.destroyed ? undefined : await recognize?.();
+  if (!principal) throw noKey();
+  return principal;
 }
 
 /** At once, or when the client has taken the answer: until then it takes memory too. */

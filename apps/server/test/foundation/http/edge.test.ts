@@ -107,6 +107,19 @@ describe('who asks', () => {
     await other.stop();
   });
 
+  test('who waits for a turn may what they may when it comes', async () => {
+    let asked = 0;
+    const waits = await startEdge({
+      rateLimit: () => 1,
+      authenticate: () => {
+        asked += 1;
+        return { keyId: 'k', hash: 'h', workspaceId: 'w', permissions: asked === 1 ? ['*'] : ['calls:read'] };
+      },
+    });
+    expect((await waits.send('GET', '/v1/webhooks')).status).toBe(403);
+    await waits.stop();
+  });
+
   test('a key has its quota, told in headers; above it 429 says when to come back', async () => {
     const other = await startEdge({
       handlers: { listDoNotCall },
