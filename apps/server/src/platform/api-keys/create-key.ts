@@ -9,7 +9,7 @@ import { lacking } from '../../foundation/values/permissions.ts';
 import { existing, notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import { holdMember } from '../members/member-store.ts';
+import { holdMember, lockMembers } from '../members/member-store.ts';
 import { rolePermissions } from '../members/roles.ts';
 import { newKey } from './key.ts';
 import { countKeys, holdKey, insertKey, type KeyRow, revokeKey } from './key-store.ts';
@@ -91,9 +91,14 @@ async function createKeyBy(
 async function permissionsOf(tx: WorkspaceTx, creatorId: string, now: Date): Promise<readonly string[]> {
   const key = await holdKey(tx, creatorId);
   if (key && !(key.expires_at && key.expires_at <= now)) return key.permissions;
-  const member = key ? undefined : await holdMember(tx, creatorId);
-  if (member) return rolePermissions[member.role];
-  throw new ServiceError('unauthorized', 'The key of this request is no longer valid.');
+  if (key) throw over();
+  // First, as changes of members do: they would wait for the member who is held, and this for them.
+  await lockMembers(tx);
+  const member = await holdMember(tx, creatorId);
+  if (!member) throw over();
+  const permissions = rolePermissions[member.role];
+  if (lacking(permissions, ['api_keys:write']).length === 0) return permissions;
+  throw new ServiceError('forbidden', 'Your role lacks the permission api_keys:write by now.');
 }
 
 /**
@@ -109,5 +114,6 @@ export async function revokeKeyBy(tx: WorkspaceTx, held: readonly string[], id: 
   throw new ServiceError('forbidden', `The key to be revoked has permissions that this one lacks: ${more.join(', ')}.`);
 }
 
+const over = () => new ServiceError('unauthorized', 'The key of this request is no longer valid.');
 const refuse = (code: 'invalid_request' | 'forbidden', field: string, message: string) =>
   new ServiceError(code, `${field} ${message}.`, { details: [{ path: `/body/${field}`, message }] });

@@ -8,7 +8,7 @@ import { lacking } from '../../foundation/values/permissions.ts';
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
 import { type Asker, auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
-import type { MemberRow } from './member.ts';
+import { keptAddress, type MemberRow } from './member.ts';
 import {
   changeRole,
   countMembers,
@@ -57,7 +57,7 @@ export async function createMember(
           'limit_reached',
           `A workspace has at most ${MOST_MEMBERS.toLocaleString('en')} members. Remove one first.`,
         );
-      const made = await insertMember(tx, { id, email: body.email.toLowerCase(), role: body.role, now });
+      const made = await insertMember(tx, { id, email: keptAddress(body.email), role: body.role, now });
       if (!made)
         throw new ServiceError('member_already_exists', 'The workspace has a member with this address already.');
       await audit(tx, auditOf(context)('member.created', 'member', toId('mem', id)), now);

@@ -5,10 +5,11 @@ import { loadContract } from '../../../src/foundation/http/app.ts';
 import { operationsOf } from '../../../src/foundation/http/contract.ts';
 import { forValidator } from '../../../src/foundation/http/validator-contract.ts';
 import { fromId } from '../../../src/foundation/values/ids.ts';
-import { deleteRemovedMembers } from '../../../src/platform/members/member-store.ts';
+import { deleteRemovedMembers, lockMembers } from '../../../src/platform/members/member-store.ts';
 import { type Role, rolePermissions } from '../../../src/platform/members/roles.ts';
 import { exampleRequest } from '../../contract/example-request.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
+import { until } from '../../until.ts';
 import { keyWith } from '../api-keys/keys.ts';
 import { signInMember } from './member-session.ts';
 
@@ -90,6 +91,15 @@ describe('members', () => {
       (await server.client.PATCH(`${path}/{memberId}`, { ...of(id), body: { role: 'viewer' } })).response.status,
     ).toBe(404);
     expect((await invite('ada.lovelace@example.com', 'viewer')).response.status).toBe(201);
+  });
+
+  test('are nobody else whose address has other letters with the same small ones', async () => {
+    expect((await invite('kim@example.com', 'admin')).response.status).toBe(201);
+    const kelvin = await invite('\u212aIM@example.com', 'viewer');
+    expect([kelvin.response.status, kelvin.data?.data.email]).toEqual([201, '\u212aim@example.com']);
+    // Its small letter is two characters.
+    const email = `${'\u0130'.repeat(240)}@example.com`;
+    expect((await invite(email, 'viewer')).data?.data.email).toBe(email);
   });
 
   test.each(['ada', 'ada@', '@example.com', 'a b@example.com', 'a@b@c', `${'a'.repeat(250)}@b.de`, 'a@b\n'])(
@@ -174,6 +184,27 @@ describe('the session of a member', () => {
     expect((await make(['campaigns:run'])).status).toBe(403);
     await server.client.DELETE(`${path}/{memberId}`, of(browser.memberId));
     expect((await make(['agents:write'])).status).toBe(401);
+  });
+
+  test('makes no keys once its role may not, and holds up no change of the member', async () => {
+    const browser = await signInMember(server, 'developer');
+    const make = () => browser.ask('POST', '/v1/api-keys', { name: 'x', permissions: ['agents:read'] });
+    const workspaceId = fromId((await server.client.GET('/v1/workspace')).data!.data.id);
+    let making: ReturnType<typeof make> | undefined;
+    const free = await server.database.inWorkspace(workspaceId, async (tx) => {
+      await lockMembers(tx);
+      making ??= make();
+      await until(async () => {
+        const { rows } = await sql`select from pg_locks where not granted`.execute(tx.db);
+        return rows.length > 0;
+      });
+      return sql`select from members where id = ${fromId(browser.memberId)} for update skip locked`.execute(tx.db);
+    });
+    expect(free.rows).toHaveLength(1);
+    expect((await making!).status).toBe(201);
+    await server.client.PATCH(`${path}/{memberId}`, { ...of(browser.memberId), body: { role: 'viewer' } });
+    const { status, body } = await make();
+    expect([status, body.code]).toEqual([403, 'forbidden']);
   });
 
   test('gives no roles any more once its own is less, however fast it is', async () => {
