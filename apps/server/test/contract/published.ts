@@ -90,6 +90,8 @@ export function testPublished(parent: string, install: (folder: string) => void)
     expect(upload.metadata).toMatchObject({ validRows: 2, invalidRows: 1 });
     expect((await client.contactLists.confirm(list.id)).totalEntries).toBe(2);
 
+    expect(await (await fetch(`${server.url}/console`)).text()).toContain('/console/assets/index-');
+
     const trunkline = path.join(folder, 'node_modules/.bin/trunkline');
     const words = [trunkline, 'lists', 'show', list.id, '--json'];
     const told = execFileSync(oldestNode(), words, {
@@ -196,7 +198,7 @@ export function testPublished(parent: string, install: (folder: string) => void)
 
   test('publint has nothing to say of any package', async () => {
     const names = readdirSync(path.join(folder, 'node_modules/@trunkline'));
-    expect(names).toHaveLength(7);
+    expect(names).toHaveLength(8);
     for (const name of names) {
       const pkgDir = path.join(folder, 'node_modules/@trunkline', name);
       const { messages } = await publint({ pkgDir, pack: false, strict: true });

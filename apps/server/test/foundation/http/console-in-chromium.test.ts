@@ -82,7 +82,7 @@ test.skipIf(!hasChromium)(
     expect(faults).toEqual([]);
     await context.close();
   },
-  90_000,
+  150_000,
 );
 
 test.skipIf(!hasChromium)(
