@@ -49,6 +49,7 @@ listContactListEntries lists entries <id>
 listDoNotCall dnc list
 addDoNotCall dnc add <phoneNumbers> [--reason]
 removeDoNotCall dnc remove <phoneNumber>
+getPerson people show <phoneNumber> [--default-country]
 listCampaigns campaigns list
 createCampaign campaigns create
 getCampaign campaigns show <id>

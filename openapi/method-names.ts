@@ -14,6 +14,6 @@ export const camel = (words: string) => pascal(words)[0]!.toLowerCase() + pascal
  * How the client names an operation of a tag: `listCampaignContacts` of the campaigns is `listContacts`, `startCampaign` is `start`.
  */
 export function methodName(operationId: string, tag: string): string {
-  const noun = pascal(tag).replace(/(?<=tch)es$|s$/, '');
+  const noun = tag === 'People' ? 'Person' : pascal(tag).replace(/(?<=tch)es$|s$/, '');
   return operationId.replace(new RegExp(`${noun}(es|s)?(?=[A-Z]|$)`), '');
 }

@@ -16,7 +16,7 @@ const FAMILIES: [start: RegExp, isWrapped: boolean][] = [
   [/^\/v1\/calls\/campaigns\b/, true],
   [/^\/v1\/(calls|exports|erasures)\b/, false],
   [/^\/v1\/(workflows|workflow-runs|knowledge-bases|number-pools)\b/, true],
-  [/^\/v1\/(agents|sounds|webhooks|api-keys|members|sessions?|stream-tokens|audit-log|workspace)\b/, true],
+  [/^\/v1\/(people|agents|sounds|webhooks|api-keys|members|sessions?|stream-tokens|audit-log|workspace)\b/, true],
 ];
 
 /** How a resource is named in a path, if not by its own name and `Id`. */
@@ -24,7 +24,7 @@ const NAMES: Record<string, string> = {
   ...{ 'phone-numbers': 'id', 'contact-lists': 'id', campaigns: 'id', 'number-pools': 'id' },
   ...{ uploads: 'uploadID', workflows: 'workflowId', runs: 'runId', 'workflow-runs': 'runId', calls: 'roomId' },
   ...{ 'test-calls': 'roomId', 'knowledge-bases': 'kbId', documents: 'docId', 'api-keys': 'keyId' },
-  ...{ 'do-not-call': 'phoneNumber', entries: 'phoneNumber' },
+  ...{ 'do-not-call': 'phoneNumber', entries: 'phoneNumber', people: 'phoneNumber' },
 };
 const nameOf = (collection: string) =>
   NAMES[collection] ?? `${collection.replace(/(?<!s)s$|(?<=h)es$|ies$/, (end) => (end === 'ies' ? 'y' : ''))}Id`;

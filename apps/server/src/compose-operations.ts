@@ -33,6 +33,7 @@ import { operatorLimits } from './platform/workspace/operator-limits.ts';
 import { callStatsOperations } from './records/call-statistics/operations.ts';
 import { erasureOperations } from './records/erasures/operations.ts';
 import { exportOperations } from './records/exports/operations.ts';
+import { peopleOperations } from './records/people/operations.ts';
 import { agentOperations } from './voices/agents/operations.ts';
 import { knowledgeBaseOperations } from './voices/knowledge-bases/operations.ts';
 import { soundOperations } from './voices/sounds/operations.ts';
@@ -76,6 +77,7 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
     ...callOperations({ ...results, calls, objects, endCall }),
     ...callStatsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
     ...exportOperations({ ...features.exports, calls }),
+    ...peopleOperations({ ...shared, calls, readPhoneNumber }),
     ...erasureOperations({ database, clock, secrets }),
     ...workflowOperations({ database, agents, clock, jobs: services.jobs }),
     ...workspaceOperations({

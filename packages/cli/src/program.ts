@@ -9,6 +9,7 @@ import { addKeys } from './commands/keys.ts';
 import { addKnowledgeBases } from './commands/knowledge-bases.ts';
 import { addLists } from './commands/lists.ts';
 import { addNumbers } from './commands/numbers.ts';
+import { addPeople } from './commands/people.ts';
 import { addPools } from './commands/pools.ts';
 import { addRuns } from './commands/runs.ts';
 import { addSession } from './commands/session.ts';
@@ -66,6 +67,7 @@ export function createProgram(io: Io): Command {
     addBatches,
     addCalls,
     addDnc,
+    addPeople,
     addWhy,
     addWorkflows,
     addRuns,

@@ -64,6 +64,9 @@ test('is made, previewed, started, watched to its end, and says why nobody is ca
   expect(await json('campaigns', 'why', id, '+14155550186')).toMatchObject({ reason: 'retries_exhausted' });
   expect((await cli(['campaigns', 'why', id, '+14155550999'])).code).toBe(3);
   expect((await cli(['why', '+14155550186'])).stdout).toContain(`Whole (${id}, completed)`);
+  const person = (await cli(['people', 'show', '(415) 555-0186', '--default-country', 'US'])).stdout;
+  expect(person).toMatch(/^phoneNumber +\+14155550186$/m);
+  expect(person).toMatch(new RegExp(`^${id} +completed +no +They were tried as often`, 'm'));
   const { contacts } = await json('why', '+14155550186');
   expect(contacts).toContainEqual(expect.objectContaining({ campaignId: id, reason: 'retries_exhausted' }));
   expect(await json('campaigns', 'contacts', id, '--state', 'done')).toHaveLength(2);

@@ -130,9 +130,9 @@ const interfaces = [...groups].map(
 );
 const members = [...groups.keys()].map((tag) => `  ${camel(tag)}: ${pascal(tag)}Methods;\n`);
 
-/** What all paths begin with, up to a slash. */
+/** What all paths begin with, up to a slash, before any argument. */
 function commonStart(paths: string[]): string {
-  let start = paths[0]!;
+  let start = paths[0]!.replace(/\/\{.*/, '');
   while (!paths.every((path) => `${path}/`.startsWith(`${start}/`))) start = start.slice(0, start.lastIndexOf('/'));
   return start;
 }

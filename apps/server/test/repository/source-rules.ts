@@ -45,7 +45,7 @@ const layers = [
   ['calls'],
   ['campaigns', 'workflows', 'test-calls'],
   ['batches', 'call-intents'],
-  ['exports', 'call-statistics'],
+  ['exports', 'call-statistics', 'people'],
   ['erasures'],
   ['http', 'retention', 'metrics'],
   [

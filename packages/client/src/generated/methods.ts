@@ -12,6 +12,11 @@ export interface DoNotCallMethods {
   remove(phoneNumber: string, query?: Query<'removeDoNotCall'>, options?: RequestOptions): Answer<'removeDoNotCall'>;
 }
 
+export interface PeopleMethods {
+  /** Read a person. `GET /v1/people/{phoneNumber}` */
+  get(phoneNumber: string, query?: Query<'getPerson'>, options?: RequestOptions): Answer<'getPerson'>;
+}
+
 export interface ContactListsMethods {
   /** List contact lists. `GET /v1/calls/contact-lists` */
   list(query?: Query<'listContactLists'>, options?: RequestOptions): Listing<'listContactLists'>;
@@ -371,6 +376,7 @@ export interface BatchesMethods {
 /** The operations of the service, by what they are about. */
 export interface Methods {
   doNotCall: DoNotCallMethods;
+  people: PeopleMethods;
   contactLists: ContactListsMethods;
   phoneNumbers: PhoneNumbersMethods;
   trunks: TrunksMethods;
@@ -402,6 +408,8 @@ export interface Methods {
 export const methods: { [Group in keyof Methods]: string } = {
   doNotCall:
     '/calls+ Gl add:Pb remove:Dq*',
+  people:
+    '+ get:Gq*',
   contactLists:
     '/calls+ ! Gl*/entries addEntries:Pbk*/entries getEntry:G*/entries* updateEntry:Ab*/entries* removeEntry:D*/entries* Gl*/uploads createUpload:Pbk*/uploads getUpload:G*/uploads* updateUpload:Ab*/uploads* previewUpload:G*/uploads*/preview streamUploadEvents:Gs*/uploads*/events confirmUpload:P*/uploads*/confirm',
   phoneNumbers:

@@ -17,7 +17,8 @@ import type { ListRow } from './list.ts';
 
 type ContactListEntry = components['schemas']['ContactListEntry'];
 
-type EntryRow = Pick<
+/** An entry with the upload that brought it. */
+export type EntryRow = Pick<
   Row<'contact_list_entries'>,
   'phone_number' | 'name' | 'timezone' | 'values' | 'do_not_call' | 'consent' | 'created_at' | 'row_number'
 > & {

@@ -49,7 +49,12 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     await seedRow(database, 'campaign_lists', { ...own, campaign_id: row.id, list_id: fromId(called) });
     return row;
   };
-  const drafts = await times(async () => toId('cmp', (await campaign({ status: 'draft' })).id));
+  const { phoneNumberId, roomId } = await testCall(server);
+  const drafts = await times(async () =>
+    toId('cmp', (await campaign({ status: 'draft', phone_number_id: fromId(phoneNumberId) })).id),
+  );
+  const ended = await times(async () => toId('cmp', (await campaign({ status: 'completed' })).id));
+  const bought = await times(async () => toId('pn', (await seedRow(database, 'phone_numbers', own)).id));
   const paused = await times(async () => toId('cmp', (await campaign({ status: 'paused' })).id));
   const scheduled = await times(async () =>
     toId('cmp', (await campaign({ status: 'scheduled', scheduled_at: LATER })).id),
@@ -71,7 +76,6 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   // A call is up, or they would be completed at once.
   const runningBatches = await times(() => batch({ status: 'running', contacts_added: true, in_flight: 1 }));
   const rooms = await times((line) => telephoneCall(server, own.workspace_id, line));
-  const { phoneNumberId, roomId } = await testCall(server);
   const pool = async (name: string, phoneNumberIds: string[]) =>
     (await server.client.POST('/v1/number-pools', { body: { name, phoneNumberIds } })).data!.data.id;
   const pools = [await pool('From', [phoneNumberId]), await pool('To', [])];
@@ -105,6 +109,12 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     updateContactListUpload: { list: [waiting.id], upl: [waiting.uploadID] },
     createCampaign: { list: [called, calledToo] },
     startCampaign: { cmp: drafts },
+    pauseCampaign: { cmp: drafts },
+    updateCampaign: { cmp: paused },
+    deleteCampaign: { cmp: ended },
+    endCall: { room: rooms },
+    updatePhoneNumber: { pn: bought },
+    releasePhoneNumber: { pn: bought },
     stopCampaign: { cmp: paused },
     resumeCampaign: { cmp: paused },
     unscheduleCampaign: { cmp: scheduled },
@@ -115,6 +125,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     getContactListEntry: { list: [called], entry: numbers },
     updateContactListEntry: { list: [changed], entry: numbers },
     removeContactListEntry: { list: [changed], entry: numbers },
+    getPerson: { entry: numbers },
     removeDoNotCall: { entry: optedOut },
   };
   let turn = 0;

@@ -42,6 +42,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/people/{phoneNumber}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number, as a contact file may hold it; the `+` may stand as it is or as `%2B`.
+                 * @example +14155550142
+                 */
+                phoneNumber: components["schemas"]["WrittenPhoneNumber"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a person
+         * @description What the workspace knows of a number: the lists that it is in, whether each of its campaigns can call it now and why not, its latest calls, and whether it is on the do-not-call list. A number of which the key sees none of that is 404.
+         */
+        get: operations["getPerson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/calls/do-not-call/{phoneNumber}": {
         parameters: {
             query?: never;
@@ -3252,6 +3278,554 @@ export interface components {
          * @example +14155550142
          */
         WrittenPhoneNumber: string;
+        /**
+         * @description IANA time zone name with an area, such as `Europe/Berlin`, in whatever case; or `UTC`. A short name such as `EST` or `BST` and an offset are refused, with what to write instead. `Etc/GMT+5` is five hours behind UTC, as IANA counts.
+         * @example America/New_York
+         */
+        TimeZone: string;
+        /**
+         * @description `contacts` are people to call, `dnd` are numbers that the whole workspace never calls, `batch` lists are made by the server for a batch, and have its ID with the prefix `list_`.
+         * @example contacts
+         * @enum {string}
+         */
+        ContactListType: "contacts" | "dnd" | "batch";
+        /** @description Whether the list says that this person is not to be called. No campaign of the list calls them. */
+        ContactListDoNotCallFlag: boolean;
+        /**
+         * @description Whether the person has agreed to be called, and what is known of that.
+         * @example {
+         *       "given": true,
+         *       "source": "Web form",
+         *       "time": "2026-03-01"
+         *     }
+         */
+        ContactListConsent: {
+            /** @description Yes or no. */
+            given: boolean;
+            /**
+             * @description Where it comes from, such as a form.
+             * @example Web form
+             */
+            source?: string;
+            /**
+             * @description When it was given or refused, as it was written.
+             * @example 2026-03-01
+             */
+            time?: string;
+            /**
+             * @description What it is for.
+             * @example Reminders
+             */
+            purpose?: string;
+        };
+        /** @description One person of a list. The number is unique in its list. */
+        ContactListEntry: {
+            phoneNumber: components["schemas"]["E164"];
+            /**
+             * @description The `name` column of the file. Absent where it was empty.
+             * @example Ana Ruiz
+             */
+            name?: string;
+            /** @description The person's time zone: the `timezone` column of the file, else that of the number where it can be in one only. Absent where neither tells it. */
+            timezone?: components["schemas"]["TimeZone"];
+            /**
+             * @description What tells the time zones, the file's column or the number. `unknown` where neither does.
+             * @example number
+             * @enum {string}
+             */
+            timezoneSource?: "column" | "number" | "unknown";
+            /**
+             * @description The time zones in which the person may be, one of each clock. Absent where nothing tells them.
+             * @example [
+             *       "America/Los_Angeles"
+             *     ]
+             */
+            timezones?: components["schemas"]["TimeZone"][];
+            /** @description True if the list says that this person is not to be called, else absent. */
+            doNotCall?: components["schemas"]["ContactListDoNotCallFlag"];
+            consent?: components["schemas"]["ContactListConsent"];
+            /**
+             * @description Every other column of the file, column name to cell. At most 64 columns and 64 KiB a row, unless configured otherwise.
+             * @example {
+             *       "first_name": "Ana",
+             *       "appointment": "2026-12-01 10:30"
+             *     }
+             */
+            variables: {
+                [key: string]: string;
+            };
+            createdAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A contact list that a number is in. */
+        PersonList: {
+            contactListId: components["schemas"]["ContactListId"];
+            /**
+             * @description The name of the list.
+             * @example People
+             */
+            name: string;
+            type: components["schemas"]["ContactListType"];
+            /** @description What the list says of the person: also `consent`, and whether nobody is to call (`doNotCall`). */
+            entry: components["schemas"]["ContactListEntry"];
+        };
+        /**
+         * @description Campaign ID.
+         * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        CampaignId: string;
+        /**
+         * @description Batch ID.
+         * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        BatchId: string;
+        /**
+         * @description Name, for people.
+         * @example November reminders
+         */
+        CampaignName: string;
+        /**
+         * @description Where the campaign is. `scheduled`, `running` and `paused` are active; `completed`, `stopped`, `cancelled` and `failed` are final.
+         * @example running
+         * @enum {string}
+         */
+        CampaignStatus: "draft" | "scheduled" | "running" | "paused" | "completed" | "stopped" | "cancelled" | "failed";
+        /**
+         * @description ID of a contact in a campaign or batch.
+         * @example cc_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        ContactId: string;
+        /**
+         * @description The contact's name, from the list.
+         * @example Ada Lovelace
+         */
+        CampaignContactName: string;
+        /**
+         * @description Values that the agent is given, by name. They come from the contact's columns, or from the workflow's call node.
+         * @example {
+         *       "first_name": "Ada",
+         *       "appointment": "24 November"
+         *     }
+         */
+        CallVariables: {
+            [key: string]: string;
+        };
+        /**
+         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`, or for the campaign's own time zone as `invalid_time_zone`: other hours open that again; for whose calls turned out to have paused their trunk, which was at fault: they wait again; and for who is redialled.
+         * @example waiting
+         * @enum {string}
+         */
+        CampaignContactState: "pending" | "waiting" | "dialing" | "done" | "skipped";
+        /**
+         * @description How the call ended, apart from where it is. `trunk_error` and `agent_error` are faults on this side and are not held against the contact. `unknown`: the provider could not say whether it placed the call; it is never dialled again by itself.
+         * @example answered
+         * @enum {string}
+         */
+        CallOutcome: "answered" | "voicemail" | "busy" | "no_answer" | "declined" | "invalid_number" | "do_not_call" | "trunk_error" | "agent_error" | "cancelled" | "unknown";
+        /**
+         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `witness_unreachable`: no server can write to its witness, without which a call that the database loses would be placed again. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `abandoned`: the person answered and found no agent, and is not called again for it (`abandonedRetry`). `agent_failing`: the agent failed in three calls in a row, and nobody is called for it until a test reaches it or somebody resumes the campaign. `agent_unproven`: the agent was heard in no call since the campaign's start, its own last change or its last failure, and until it is, three of its calls ring or are up at most. `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why. `skipped_by_user`: somebody had it skipped; if it is on a call still, that goes on.
+         * @example retry_later
+         * @enum {string}
+         */
+        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent" | "abandoned" | "agent_failing" | "agent_unproven" | "skipped_by_user";
+        /**
+         * @description Session ID of a call.
+         * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        RoomId: string;
+        /** @description One contact of a campaign, and why it was not called where it was not. */
+        CampaignContact: {
+            id: components["schemas"]["ContactId"];
+            phoneNumber: components["schemas"]["E164"];
+            name?: components["schemas"]["CampaignContactName"];
+            variables: components["schemas"]["CallVariables"];
+            state: components["schemas"]["CampaignContactState"];
+            /** @description Calls placed to the contact so far. */
+            attempts: number;
+            /** @description How the last call ended. */
+            lastOutcome?: components["schemas"]["CallOutcome"];
+            /** @description The next call is placed at this time at the earliest. */
+            nextAttemptAt?: components["schemas"]["Timestamp"];
+            reason?: components["schemas"]["CampaignContactReason"];
+            /** @description Session IDs of the contact's calls, oldest first. */
+            roomIds: components["schemas"]["RoomId"][];
+        };
+        /** @description A campaign or batch that a number is in, and whether it can call it now. */
+        PersonCampaign: {
+            /** @description Absent of a batch. */
+            campaignId?: components["schemas"]["CampaignId"];
+            /** @description Absent of a campaign. */
+            batchId?: components["schemas"]["BatchId"];
+            name?: components["schemas"]["CampaignName"];
+            /** @description Of the campaign or the batch. */
+            status: components["schemas"]["CampaignStatus"];
+            contact: components["schemas"]["CampaignContact"];
+            /**
+             * @description Whether it would call the person now, as far as can be told.
+             * @example false
+             */
+            callableNow: boolean;
+            /** @description Why not, judged as a claim would now: also by do-not-call lists, consent, countries and the caps of attempts a person, which `contact` shows once its turn has come. */
+            reason?: components["schemas"]["CampaignContactReason"];
+            /** @description When it can be called at the earliest. Absent if never. */
+            nextAttemptAt?: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description Where the call is. `completed` was answered, by a person or a voicemail; `failed` was not, or broke off; `cancelled` was taken back before an answer. The last three are final.
+         * @example completed
+         * @enum {string}
+         */
+        CallStatus: "queued" | "dialing" | "ringing" | "in_progress" | "completed" | "failed" | "cancelled";
+        /**
+         * @description Who calls whom. `outbound` calls are placed by the workspace, `inbound` calls arrive at one of its numbers.
+         * @example outbound
+         * @enum {string}
+         */
+        CallDirection: "outbound" | "inbound";
+        /**
+         * @description ID of a voice agent. One that this server keeps has `agent_` and 32 hex digits; other directories have their own.
+         * @example agent_reception
+         */
+        AgentId: string;
+        /**
+         * @description Phone number ID.
+         * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        PhoneNumberId: string;
+        /**
+         * @description Workflow run ID.
+         * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        RunId: string;
+        /**
+         * @description Number pool ID.
+         * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        NumberPoolId: string;
+        /**
+         * @description Your own ID of the call, or of the recipient of a batch, given back as it is.
+         * @example order-7781
+         */
+        CallExternalId: string;
+        /**
+         * @description A word of yours to find calls by.
+         * @example reminders
+         */
+        CallTag: string;
+        /**
+         * @description Words of yours to find calls by.
+         * @example [
+         *       "reminders",
+         *       "oakland"
+         *     ]
+         */
+        CallTags: components["schemas"]["CallTag"][];
+        /**
+         * @description Values of yours that the call carries, by name. They are given back with the call and in webhooks.
+         * @example {
+         *       "orderId": "7781"
+         *     }
+         */
+        CallMetadata: {
+            [key: string]: string;
+        };
+        /**
+         * @description Why a call of `POST /v1/calls` is not placed now or, once it is `cancelled`, was not placed before `expiresAt`. `scheduled`: its time has not come. `expired`: its time was over before it could be tried. `limit_reached` is any limit: of calls at the same time, of the day, of attempts a person. The others are those of a campaign's contacts.
+         * @example outside_window
+         * @enum {string}
+         */
+        CallReason: "scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "dialing_paused" | "already_on_a_call" | "operator_limit" | "expired" | "invalid_time_zone" | "agent_failing" | "agent_unproven";
+        /**
+         * @description Who ended the call. `service`: this interface or the server itself; `time_limit`: the call reached its longest time; `error`: a fault of the trunk, the agent or the network.
+         * @example callee
+         * @enum {string}
+         */
+        CallEndedBy: "caller" | "callee" | "agent" | "service" | "time_limit" | "error" | "unknown";
+        /**
+         * @description How the agent's part in the call ended. `call_ended`: the call ended first. `hung_up`: the agent closed its connection in order. `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out` and `rejected` (an HTTP status instead of a WebSocket, or a model that refused its session): there was no connection. `limit_reached`: a model refused for want of rate or quota. `crashed`: the connection broke, or was closed with another code. `mute`: the callee waited or spoke, and the agent made no sound for `silenceSeconds`. `silence`: both were silent for so long. `frozen`: nothing of the agent moved any more. `vanished`: its connection was gone without a word. `too_large`: it sent a message that is too long, or more than is read for ten seconds. `media_lost`: a fault of the server, not of the agent.
+         * @example hung_up
+         * @enum {string}
+         */
+        AgentEndReason: "call_ended" | "hung_up" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "limit_reached" | "crashed" | "mute" | "silence" | "frozen" | "vanished" | "too_large" | "media_lost";
+        /** @description What the agent did in the call. An agent that was connected has not talked yet: `firstSoundMs` says whether it was heard. */
+        AgentEnd: {
+            reason: components["schemas"]["AgentEndReason"];
+            /**
+             * @description The code with which the agent's WebSocket was closed.
+             * @example 1011
+             */
+            closeCode?: number;
+            /**
+             * @description What the close said, or why there was no connection.
+             * @example Incorrect API key provided.
+             */
+            text?: string;
+            /**
+             * @description Milliseconds from the answer until the callee was played the first of what the agent said. Absent if nothing of it was ever heard.
+             * @example 480
+             */
+            firstSoundMs?: number;
+            /**
+             * @description Milliseconds of what the agent said that nobody heard: it was beyond the five minutes that may wait, or still to be said when the agent was let go.
+             * @example 0
+             */
+            soundLeftOutMs: number;
+            /**
+             * @description Pieces of 20 ms of the callee that the agent was not given, since it read too slowly.
+             * @example 0
+             */
+            framesMissed: number;
+        };
+        /**
+         * @description How many tokens.
+         * @example 5120
+         */
+        TokenCount: number;
+        /** @description What the agent's speech model says that it has used, in tokens: what its vendor takes money for. A model that writes down what the callee says, and what the call's end cut short, may not be in it. */
+        CallUsage: {
+            /**
+             * @description What the model was given.
+             * @example 5120
+             */
+            inputTokens: components["schemas"]["TokenCount"];
+            /**
+             * @description What it made.
+             * @example 930
+             */
+            outputTokens: components["schemas"]["TokenCount"];
+            /**
+             * @description Of the input, sound. Absent if the model doesn't tell.
+             * @example 3800
+             */
+            inputAudioTokens?: components["schemas"]["TokenCount"];
+            /**
+             * @description Of the output, sound. Absent if the model doesn't tell.
+             * @example 700
+             */
+            outputAudioTokens?: components["schemas"]["TokenCount"];
+            /**
+             * @description Of the input, what it had read before, and is cheaper. Absent if the model doesn't tell.
+             * @example 2048
+             */
+            cachedInputTokens?: components["schemas"]["TokenCount"];
+        };
+        /**
+         * @description Whether the call reached its aim. Counts once a call towards the campaign's conversions.
+         * @example true
+         */
+        CallConverted: boolean;
+        /**
+         * @description Whether the person asked not to be called again. `true` puts the number on the do-not-call list of the workspace.
+         * @example false
+         */
+        CallOptOut: boolean;
+        /**
+         * @description What was said, in words.
+         * @example Confirmed the appointment on 24 November.
+         */
+        CallSummary: string;
+        /**
+         * @description How the call went, in a word of yours.
+         * @example appointment_confirmed
+         */
+        CallDisposition: string;
+        /**
+         * @description Who answered, as the agent heard it: a person, a machine such as a voicemail, or a service that asks callers for their name first.
+         * @example human
+         * @enum {string}
+         */
+        CallAnsweredBy: "human" | "machine" | "screening" | "unknown";
+        /**
+         * @description ISO 4217 code of the currency.
+         * @example USD
+         */
+        CallCurrency: string;
+        /** @description What the call has cost by the agent's account. */
+        CallCost: {
+            /**
+             * @description How much.
+             * @example 0.042
+             */
+            amount: number;
+            currency: components["schemas"]["CallCurrency"];
+        };
+        /** @description What one side said, or what was done in between. */
+        CallTurn: {
+            /** @description When it began. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description Who spoke; `system` is what neither said.
+             * @example person
+             * @enum {string}
+             */
+            role: "agent" | "person" | "system";
+            /**
+             * @description The words.
+             * @example Yes, the 24th suits me.
+             */
+            text: string;
+            /**
+             * @description Whether it was cut short: `text` is what was heard of it.
+             * @example true
+             */
+            interrupted?: boolean;
+        };
+        /** @description What was said, turn by turn. At most 2,000 turns, and 1 MiB as JSON. Only where one call is read, and in `call.transcribed`. */
+        CallTranscript: components["schemas"]["CallTurn"][];
+        /**
+         * @description Values that the agent collected, by name. Any JSON.
+         * @example {
+         *       "appointmentConfirmed": true
+         *     }
+         */
+        CallData: {
+            [key: string]: unknown;
+        };
+        /** @description What the agent reported about the call. */
+        CallResult: {
+            converted?: components["schemas"]["CallConverted"];
+            optOut?: components["schemas"]["CallOptOut"];
+            summary?: components["schemas"]["CallSummary"];
+            disposition?: components["schemas"]["CallDisposition"];
+            answeredBy?: components["schemas"]["CallAnsweredBy"];
+            cost?: components["schemas"]["CallCost"];
+            transcript?: components["schemas"]["CallTranscript"];
+            data?: components["schemas"]["CallData"];
+            /**
+             * @description Whether `data` is what `resultSchema` of the agent asks for. Absent if it asks for nothing.
+             * @example true
+             */
+            dataComplete?: boolean;
+            /** @description When the result was last recorded. */
+            recordedAt: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description `recording` until the file is stored; a recording that `failed` does no harm to its call, and may be stored after all if the store was away; one also fails for which the workspace has no bytes left; one is `deleted` by request, or once it has been kept for as long as the server's settings say.
+         * @example stored
+         * @enum {string}
+         */
+        CallRecordingStatus: "recording" | "stored" | "failed" | "deleted";
+        /** @description The sound of the call, from the answer on. A WAV file with the callee on the left and the agent on the right. */
+        CallRecording: {
+            status: components["schemas"]["CallRecordingStatus"];
+            /**
+             * Format: uri
+             * @description Downloads the file, without a key, for an hour from now. Only where one call is read, while it is stored.
+             * @example https://calls.example.com/objects/recordings/01932f3c-8a7e-7bd0-a1b2-c3d4e5f60718.wav
+             */
+            url?: string;
+            /**
+             * @description Its length in seconds.
+             * @example 84.2
+             */
+            durationSeconds?: number;
+            /**
+             * @description Its size.
+             * @example 2694444
+             */
+            sizeBytes?: number;
+        };
+        /** @description One call, and why it ended as it did. A retry is another call. */
+        Call: {
+            roomId: components["schemas"]["RoomId"];
+            status: components["schemas"]["CallStatus"];
+            /** @description How the call ended. Absent until it has. */
+            outcome?: components["schemas"]["CallOutcome"];
+            direction: components["schemas"]["CallDirection"];
+            /** @description True where the simulator took the call and no telephone rang. */
+            simulated: boolean;
+            /** @description The caller, in E.164 form where the network gave one. Absent where an inbound caller withheld it, or no number was chosen yet. */
+            fromNumber?: string;
+            /** @description The number that is called, in E.164 form. */
+            toNumber: components["schemas"]["E164"];
+            /** @description The agent that speaks. Absent where an inbound call found none, and in test calls. */
+            agentId?: components["schemas"]["AgentId"];
+            /** @description The workspace's number that the call uses. */
+            phoneNumberId?: components["schemas"]["PhoneNumberId"];
+            /** @description The campaign that placed the call. */
+            campaignId?: components["schemas"]["CampaignId"];
+            /** @description The batch that placed the call. */
+            batchId?: components["schemas"]["BatchId"];
+            /** @description The workflow run that placed the call. */
+            workflowRunId?: components["schemas"]["RunId"];
+            /** @description The pool that the number of a call that waits is chosen from. Absent once it is taken up. */
+            numberPoolId?: components["schemas"]["NumberPoolId"];
+            /** @description The contact of the campaign or batch. */
+            contactId?: components["schemas"]["ContactId"];
+            /** @description Which attempt this is for its contact or workflow node, from 1. Counts every dial. */
+            attempt?: number;
+            externalId?: components["schemas"]["CallExternalId"];
+            tags?: components["schemas"]["CallTags"];
+            metadata?: components["schemas"]["CallMetadata"];
+            variables?: components["schemas"]["CallVariables"];
+            /** @description The final SIP status code, where there is one. */
+            sipStatus?: number;
+            /** @description What the trunk said with that code, where it said something. */
+            sipReason?: string;
+            /** @description The codec that the sound was in, such as PCMU. Absent where there was none. */
+            codec?: string;
+            /** @description Packets of sound that came from the other side. Absent where they were not counted. */
+            packetsReceived?: number;
+            /** @description Packets of sound that were lost on their way from the other side. Absent where they were not counted. */
+            packetsLost?: number;
+            /** @description When the call was taken up; for an inbound call, when it arrived. For a call of `POST /v1/calls` that waits, when it was asked for. */
+            queuedAt: components["schemas"]["Timestamp"];
+            /** @description When the provider was asked to place the call. */
+            dialedAt?: components["schemas"]["Timestamp"];
+            /** @description When it first rang. */
+            ringingAt?: components["schemas"]["Timestamp"];
+            /** @description When it was answered. */
+            answeredAt?: components["schemas"]["Timestamp"];
+            /** @description When it ended. */
+            endedAt?: components["schemas"]["Timestamp"];
+            reason?: components["schemas"]["CallReason"];
+            /** @description When a call that waits is placed, or looked at again. Absent once it is taken up. */
+            nextAttemptAt?: components["schemas"]["Timestamp"];
+            /** @description When a call that waits is given up. Absent once it is taken up. */
+            expiresAt?: components["schemas"]["Timestamp"];
+            /** @description Seconds from the answer to the end. Absent while the call is up, and where nobody answered. */
+            durationSeconds?: number;
+            endedBy?: components["schemas"]["CallEndedBy"];
+            /** @description What the agent did. Absent until the call has ended, and of calls without an agent, such as simulated ones. */
+            agentEnd?: components["schemas"]["AgentEnd"];
+            /** @description What the agent's speech model has used. Absent until the call has ended, and of agents without a model or whose model doesn't tell. */
+            usage?: components["schemas"]["CallUsage"];
+            result?: components["schemas"]["CallResult"];
+            /** @description The recording of the call. Absent where none was made. */
+            recording?: components["schemas"]["CallRecording"];
+        };
+        /** @description What the workspace knows of a number. `campaigns`, `calls` and do-not-call are absent if the key may not read them (`campaigns:read`, `calls:read`, `do_not_call:read`), and batches if it may not read calls. */
+        Person: {
+            phoneNumber: components["schemas"]["E164"];
+            /** @description The time zones in which the number may be. A list may know better. */
+            timezones: components["schemas"]["TimeZone"][];
+            /**
+             * @description Whether nothing in the workspace calls it; also of an opt-out of which an erasure has left only that.
+             * @example false
+             */
+            isDoNotCall?: boolean;
+            /** @description Why, where it is known. */
+            doNotCall?: components["schemas"]["DoNotCallEntry"][];
+            /** @description The contact lists that it is in, the latest imports first, 100 at most. */
+            lists: components["schemas"]["PersonList"][];
+            /** @description The campaigns and batches that it is in, newest first, 50 at most. */
+            campaigns?: components["schemas"]["PersonCampaign"][];
+            /** @description Its latest calls, newest first, 20 at most. `GET /v1/calls?phoneNumber=…` has the others. */
+            calls?: components["schemas"]["Call"][];
+            /**
+             * @description Whether there are others.
+             * @example false
+             */
+            hasMoreCalls?: boolean;
+        };
+        /** @description What the workspace knows of a number. */
+        PersonAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["Person"];
+        };
         /** @description The number may be called again, unless a `dnd` list holds it too. */
         DoNotCallRemoved: {
             id: components["schemas"]["E164"];
@@ -3277,12 +3851,6 @@ export interface components {
          * @enum {string}
          */
         ContactListStatus: "draft" | "ready" | "archived";
-        /**
-         * @description `contacts` are people to call, `dnd` are numbers that the whole workspace never calls, `batch` lists are made by the server for a batch, and have its ID with the prefix `list_`.
-         * @example contacts
-         * @enum {string}
-         */
-        ContactListType: "contacts" | "dnd" | "batch";
         /**
          * @description Upload ID.
          * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -3543,78 +4111,6 @@ export interface components {
         UpdateContactList: {
             name?: components["schemas"]["ContactListName"];
         };
-        /**
-         * @description IANA time zone name with an area, such as `Europe/Berlin`, in whatever case; or `UTC`. A short name such as `EST` or `BST` and an offset are refused, with what to write instead. `Etc/GMT+5` is five hours behind UTC, as IANA counts.
-         * @example America/New_York
-         */
-        TimeZone: string;
-        /** @description Whether the list says that this person is not to be called. No campaign of the list calls them. */
-        ContactListDoNotCallFlag: boolean;
-        /**
-         * @description Whether the person has agreed to be called, and what is known of that.
-         * @example {
-         *       "given": true,
-         *       "source": "Web form",
-         *       "time": "2026-03-01"
-         *     }
-         */
-        ContactListConsent: {
-            /** @description Yes or no. */
-            given: boolean;
-            /**
-             * @description Where it comes from, such as a form.
-             * @example Web form
-             */
-            source?: string;
-            /**
-             * @description When it was given or refused, as it was written.
-             * @example 2026-03-01
-             */
-            time?: string;
-            /**
-             * @description What it is for.
-             * @example Reminders
-             */
-            purpose?: string;
-        };
-        /** @description One person of a list. The number is unique in its list. */
-        ContactListEntry: {
-            phoneNumber: components["schemas"]["E164"];
-            /**
-             * @description The `name` column of the file. Absent where it was empty.
-             * @example Ana Ruiz
-             */
-            name?: string;
-            /** @description The person's time zone: the `timezone` column of the file, else that of the number where it can be in one only. Absent where neither tells it. */
-            timezone?: components["schemas"]["TimeZone"];
-            /**
-             * @description What tells the time zones, the file's column or the number. `unknown` where neither does.
-             * @example number
-             * @enum {string}
-             */
-            timezoneSource?: "column" | "number" | "unknown";
-            /**
-             * @description The time zones in which the person may be, one of each clock. Absent where nothing tells them.
-             * @example [
-             *       "America/Los_Angeles"
-             *     ]
-             */
-            timezones?: components["schemas"]["TimeZone"][];
-            /** @description True if the list says that this person is not to be called, else absent. */
-            doNotCall?: components["schemas"]["ContactListDoNotCallFlag"];
-            consent?: components["schemas"]["ContactListConsent"];
-            /**
-             * @description Every other column of the file, column name to cell. At most 64 columns and 64 KiB a row, unless configured otherwise.
-             * @example {
-             *       "first_name": "Ana",
-             *       "appointment": "2026-12-01 10:30"
-             *     }
-             */
-            variables: {
-                [key: string]: string;
-            };
-            createdAt: components["schemas"]["Timestamp"];
-        };
         /** @description A page of a contact list's entries. */
         ContactListEntryPage: {
             /** @description The entries of this page. */
@@ -3849,11 +4345,6 @@ export interface components {
             errorReportUrl?: components["schemas"]["ContactListErrorReportUrl"];
         };
         /**
-         * @description Phone number ID.
-         * @example pn_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        PhoneNumberId: string;
-        /**
          * @description The name that people see.
          * @example Reception
          */
@@ -3870,11 +4361,6 @@ export interface components {
          */
         PhoneNumberStatus: "provisioning" | "active" | "failed" | "suspended" | "released";
         /**
-         * @description ID of a voice agent. One that this server keeps has `agent_` and 32 hex digits; other directories have their own.
-         * @example agent_reception
-         */
-        AgentId: string;
-        /**
          * Format: uri
          * @description An https URL that is asked when a call arrives, and may name another agent or reject the call. An address inside the server's own network, and plain http, are refused unless the server's settings allow the host.
          * @example https://crm.example.com/inbound
@@ -3888,11 +4374,6 @@ export interface components {
          *     ]
          */
         AllowedCountries: components["schemas"]["Country"][];
-        /**
-         * @description Number pool ID.
-         * @example pool_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        NumberPoolId: string;
         /**
          * @description Trunk ID.
          * @example trk_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -4149,29 +4630,6 @@ export interface components {
             /** @description A phone of yours, in E.164 form. */
             toNumber: components["schemas"]["E164"];
         };
-        /**
-         * @description Session ID of a call.
-         * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        RoomId: string;
-        /**
-         * @description Where the call is. `completed` was answered, by a person or a voicemail; `failed` was not, or broke off; `cancelled` was taken back before an answer. The last three are final.
-         * @example completed
-         * @enum {string}
-         */
-        CallStatus: "queued" | "dialing" | "ringing" | "in_progress" | "completed" | "failed" | "cancelled";
-        /**
-         * @description How the call ended, apart from where it is. `trunk_error` and `agent_error` are faults on this side and are not held against the contact. `unknown`: the provider could not say whether it placed the call; it is never dialled again by itself.
-         * @example answered
-         * @enum {string}
-         */
-        CallOutcome: "answered" | "voicemail" | "busy" | "no_answer" | "declined" | "invalid_number" | "do_not_call" | "trunk_error" | "agent_error" | "cancelled" | "unknown";
-        /**
-         * @description Who ended the call. `service`: this interface or the server itself; `time_limit`: the call reached its longest time; `error`: a fault of the trunk, the agent or the network.
-         * @example callee
-         * @enum {string}
-         */
-        CallEndedBy: "caller" | "callee" | "agent" | "service" | "time_limit" | "error" | "unknown";
         /**
          * @description An address and a port.
          * @example 203.0.113.7:5060
@@ -5007,27 +5465,6 @@ export interface components {
             data: components["schemas"]["KnowledgeBasePassages"];
         };
         /**
-         * @description A word of yours to find calls by.
-         * @example reminders
-         */
-        CallTag: string;
-        /**
-         * @description Where the campaign is. `scheduled`, `running` and `paused` are active; `completed`, `stopped`, `cancelled` and `failed` are final.
-         * @example running
-         * @enum {string}
-         */
-        CampaignStatus: "draft" | "scheduled" | "running" | "paused" | "completed" | "stopped" | "cancelled" | "failed";
-        /**
-         * @description Campaign ID.
-         * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        CampaignId: string;
-        /**
-         * @description Name, for people.
-         * @example November reminders
-         */
-        CampaignName: string;
-        /**
          * @description What the campaign is for.
          * @example Remind patients of their appointment.
          */
@@ -5114,14 +5551,6 @@ export interface components {
          * @example false
          */
         CampaignRequireConsent: boolean;
-        /**
-         * @description Words of yours to find calls by.
-         * @example [
-         *       "reminders",
-         *       "oakland"
-         *     ]
-         */
-        CallTags: components["schemas"]["CallTag"][];
         /** @description Words of yours. The calls bear them too, from then on. */
         CampaignTags: components["schemas"]["CallTags"];
         /**
@@ -5516,12 +5945,6 @@ export interface components {
              */
             sampleSize?: number;
         };
-        /**
-         * @description Why the contact was not called, or is not called now. `limit_reached` is any limit: of calls at the same time, of the pace, of the day, of attempts a person. `trunk_busy`: the number's trunk has no free channel or no slot of its calls a second now. `trunk_paused`: the trunk is paused; read the trunk to see why. `witness_unreachable`: no server can write to its witness, without which a call that the database loses would be placed again. `operator_limit`: whoever runs the server lets no workspace call this country or kind of number, or this one place no more calls today (UTC); no key changes that. `do_not_call`: the number is on the do-not-call list, or a list of the campaign says that the person is not to be called. `no_consent`: the campaign has `requireConsent`, and no list says that the person has agreed. `abandoned`: the person answered and found no agent, and is not called again for it (`abandonedRetry`). `agent_failing`: the agent failed in three calls in a row, and nobody is called for it until a test reaches it or somebody resumes the campaign. `agent_unproven`: the agent was heard in no call since the campaign's start, its own last change or its last failure, and until it is, three of its calls ring or are up at most. `invalid_time_zone`: its time zone, kept from before, is no name that can be read. `invalid_contact`: what is kept of it can not be used; the server's log says why. `skipped_by_user`: somebody had it skipped; if it is on a call still, that goes on.
-         * @example retry_later
-         * @enum {string}
-         */
-        CampaignContactReason: "outside_window" | "quiet_hours" | "holiday" | "do_not_call" | "retry_later" | "limit_reached" | "no_caller_id" | "country_not_allowed" | "campaign_paused" | "campaign_stopped" | "campaign_ended" | "target_reached" | "dialing_paused" | "already_on_a_call" | "retries_exhausted" | "invalid_number" | "outcome_unknown" | "no_common_hour" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "operator_limit" | "invalid_time_zone" | "invalid_contact" | "no_consent" | "abandoned" | "agent_failing" | "agent_unproven" | "skipped_by_user";
         /** @description Callees who may be in any of several time zones, and what it costs to call them only while hours are open in all. */
         CampaignSharedHours: {
             /** @description The time zones in which they may be; of those with the same clock one. */
@@ -5544,11 +5967,6 @@ export interface components {
          * @enum {string}
          */
         DefaultQuietHours: "held" | "simulated" | "mixed";
-        /**
-         * @description The contact's name, from the list.
-         * @example Ada Lovelace
-         */
-        CampaignContactName: string;
         /** @description What would become of one contact. */
         CampaignPreviewContact: {
             phoneNumber: components["schemas"]["E164"];
@@ -5593,44 +6011,6 @@ export interface components {
              */
             success: true;
             data: components["schemas"]["CampaignPreview"];
-        };
-        /**
-         * @description Where the contact is. `pending` was never dialled; `waiting` has a time before which it isn't dialled; `dialing` has a live call; `done` and `skipped` are final, but for who is left out as `no_common_hour`, or for the campaign's own time zone as `invalid_time_zone`: other hours open that again; for whose calls turned out to have paused their trunk, which was at fault: they wait again; and for who is redialled.
-         * @example waiting
-         * @enum {string}
-         */
-        CampaignContactState: "pending" | "waiting" | "dialing" | "done" | "skipped";
-        /**
-         * @description ID of a contact in a campaign or batch.
-         * @example cc_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        ContactId: string;
-        /**
-         * @description Values that the agent is given, by name. They come from the contact's columns, or from the workflow's call node.
-         * @example {
-         *       "first_name": "Ada",
-         *       "appointment": "24 November"
-         *     }
-         */
-        CallVariables: {
-            [key: string]: string;
-        };
-        /** @description One contact of a campaign, and why it was not called where it was not. */
-        CampaignContact: {
-            id: components["schemas"]["ContactId"];
-            phoneNumber: components["schemas"]["E164"];
-            name?: components["schemas"]["CampaignContactName"];
-            variables: components["schemas"]["CallVariables"];
-            state: components["schemas"]["CampaignContactState"];
-            /** @description Calls placed to the contact so far. */
-            attempts: number;
-            /** @description How the last call ended. */
-            lastOutcome?: components["schemas"]["CallOutcome"];
-            /** @description The next call is placed at this time at the earliest. */
-            nextAttemptAt?: components["schemas"]["Timestamp"];
-            reason?: components["schemas"]["CampaignContactReason"];
-            /** @description Session IDs of the contact's calls, oldest first. */
-            roomIds: components["schemas"]["RoomId"][];
         };
         /** @description A page of a campaign's contacts. */
         CampaignContactPage: {
@@ -5798,27 +6178,11 @@ export interface components {
             data: components["schemas"]["CampaignEventData"];
         };
         /**
-         * @description Who calls whom. `outbound` calls are placed by the workspace, `inbound` calls arrive at one of its numbers.
-         * @example outbound
-         * @enum {string}
-         */
-        CallDirection: "outbound" | "inbound";
-        /**
-         * @description Batch ID.
-         * @example bat_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        BatchId: string;
-        /**
          * @description What calls are counted by. `day` and `hour` are those of `timezone`; `campaign` takes batches apart too.
          * @example day
          * @enum {string}
          */
         CallStatsGrouping: "day" | "hour" | "agent" | "phone_number" | "campaign";
-        /**
-         * @description ISO 4217 code of the currency.
-         * @example USD
-         */
-        CallCurrency: string;
         /** @description What calls have cost together, in one currency. */
         CallCosts: {
             /**
@@ -5827,39 +6191,6 @@ export interface components {
              */
             amount: number;
             currency: components["schemas"]["CallCurrency"];
-        };
-        /**
-         * @description How many tokens.
-         * @example 5120
-         */
-        TokenCount: number;
-        /** @description What the agent's speech model says that it has used, in tokens: what its vendor takes money for. A model that writes down what the callee says, and what the call's end cut short, may not be in it. */
-        CallUsage: {
-            /**
-             * @description What the model was given.
-             * @example 5120
-             */
-            inputTokens: components["schemas"]["TokenCount"];
-            /**
-             * @description What it made.
-             * @example 930
-             */
-            outputTokens: components["schemas"]["TokenCount"];
-            /**
-             * @description Of the input, sound. Absent if the model doesn't tell.
-             * @example 3800
-             */
-            inputAudioTokens?: components["schemas"]["TokenCount"];
-            /**
-             * @description Of the output, sound. Absent if the model doesn't tell.
-             * @example 700
-             */
-            outputAudioTokens?: components["schemas"]["TokenCount"];
-            /**
-             * @description Of the input, what it had read before, and is cheaper. Absent if the model doesn't tell.
-             * @example 2048
-             */
-            cachedInputTokens?: components["schemas"]["TokenCount"];
         };
         /** @description How many calls there were, and what came of them. */
         CallFigures: {
@@ -5919,246 +6250,6 @@ export interface components {
             items: components["schemas"]["CallStatsItem"][];
             /** @description All calls of the time that the filters leave. */
             total: components["schemas"]["CallFigures"];
-        };
-        /**
-         * @description Workflow run ID.
-         * @example run_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        RunId: string;
-        /**
-         * @description Your own ID of the call, or of the recipient of a batch, given back as it is.
-         * @example order-7781
-         */
-        CallExternalId: string;
-        /**
-         * @description Values of yours that the call carries, by name. They are given back with the call and in webhooks.
-         * @example {
-         *       "orderId": "7781"
-         *     }
-         */
-        CallMetadata: {
-            [key: string]: string;
-        };
-        /**
-         * @description Why a call of `POST /v1/calls` is not placed now or, once it is `cancelled`, was not placed before `expiresAt`. `scheduled`: its time has not come. `expired`: its time was over before it could be tried. `limit_reached` is any limit: of calls at the same time, of the day, of attempts a person. The others are those of a campaign's contacts.
-         * @example outside_window
-         * @enum {string}
-         */
-        CallReason: "scheduled" | "outside_window" | "quiet_hours" | "holiday" | "no_common_hour" | "country_not_allowed" | "limit_reached" | "no_caller_id" | "trunk_busy" | "trunk_paused" | "witness_unreachable" | "dialing_paused" | "already_on_a_call" | "operator_limit" | "expired" | "invalid_time_zone" | "agent_failing" | "agent_unproven";
-        /**
-         * @description How the agent's part in the call ended. `call_ended`: the call ended first. `hung_up`: the agent closed its connection in order. `address_refused` (the server may not connect there), `dns_failure`, `refused`, `tls_failure`, `timed_out` and `rejected` (an HTTP status instead of a WebSocket, or a model that refused its session): there was no connection. `limit_reached`: a model refused for want of rate or quota. `crashed`: the connection broke, or was closed with another code. `mute`: the callee waited or spoke, and the agent made no sound for `silenceSeconds`. `silence`: both were silent for so long. `frozen`: nothing of the agent moved any more. `vanished`: its connection was gone without a word. `too_large`: it sent a message that is too long, or more than is read for ten seconds. `media_lost`: a fault of the server, not of the agent.
-         * @example hung_up
-         * @enum {string}
-         */
-        AgentEndReason: "call_ended" | "hung_up" | "address_refused" | "dns_failure" | "refused" | "tls_failure" | "timed_out" | "rejected" | "limit_reached" | "crashed" | "mute" | "silence" | "frozen" | "vanished" | "too_large" | "media_lost";
-        /** @description What the agent did in the call. An agent that was connected has not talked yet: `firstSoundMs` says whether it was heard. */
-        AgentEnd: {
-            reason: components["schemas"]["AgentEndReason"];
-            /**
-             * @description The code with which the agent's WebSocket was closed.
-             * @example 1011
-             */
-            closeCode?: number;
-            /**
-             * @description What the close said, or why there was no connection.
-             * @example Incorrect API key provided.
-             */
-            text?: string;
-            /**
-             * @description Milliseconds from the answer until the callee was played the first of what the agent said. Absent if nothing of it was ever heard.
-             * @example 480
-             */
-            firstSoundMs?: number;
-            /**
-             * @description Milliseconds of what the agent said that nobody heard: it was beyond the five minutes that may wait, or still to be said when the agent was let go.
-             * @example 0
-             */
-            soundLeftOutMs: number;
-            /**
-             * @description Pieces of 20 ms of the callee that the agent was not given, since it read too slowly.
-             * @example 0
-             */
-            framesMissed: number;
-        };
-        /**
-         * @description Whether the call reached its aim. Counts once a call towards the campaign's conversions.
-         * @example true
-         */
-        CallConverted: boolean;
-        /**
-         * @description Whether the person asked not to be called again. `true` puts the number on the do-not-call list of the workspace.
-         * @example false
-         */
-        CallOptOut: boolean;
-        /**
-         * @description What was said, in words.
-         * @example Confirmed the appointment on 24 November.
-         */
-        CallSummary: string;
-        /**
-         * @description How the call went, in a word of yours.
-         * @example appointment_confirmed
-         */
-        CallDisposition: string;
-        /**
-         * @description Who answered, as the agent heard it: a person, a machine such as a voicemail, or a service that asks callers for their name first.
-         * @example human
-         * @enum {string}
-         */
-        CallAnsweredBy: "human" | "machine" | "screening" | "unknown";
-        /** @description What the call has cost by the agent's account. */
-        CallCost: {
-            /**
-             * @description How much.
-             * @example 0.042
-             */
-            amount: number;
-            currency: components["schemas"]["CallCurrency"];
-        };
-        /** @description What one side said, or what was done in between. */
-        CallTurn: {
-            /** @description When it began. */
-            at: components["schemas"]["Timestamp"];
-            /**
-             * @description Who spoke; `system` is what neither said.
-             * @example person
-             * @enum {string}
-             */
-            role: "agent" | "person" | "system";
-            /**
-             * @description The words.
-             * @example Yes, the 24th suits me.
-             */
-            text: string;
-            /**
-             * @description Whether it was cut short: `text` is what was heard of it.
-             * @example true
-             */
-            interrupted?: boolean;
-        };
-        /** @description What was said, turn by turn. At most 2,000 turns, and 1 MiB as JSON. Only where one call is read, and in `call.transcribed`. */
-        CallTranscript: components["schemas"]["CallTurn"][];
-        /**
-         * @description Values that the agent collected, by name. Any JSON.
-         * @example {
-         *       "appointmentConfirmed": true
-         *     }
-         */
-        CallData: {
-            [key: string]: unknown;
-        };
-        /** @description What the agent reported about the call. */
-        CallResult: {
-            converted?: components["schemas"]["CallConverted"];
-            optOut?: components["schemas"]["CallOptOut"];
-            summary?: components["schemas"]["CallSummary"];
-            disposition?: components["schemas"]["CallDisposition"];
-            answeredBy?: components["schemas"]["CallAnsweredBy"];
-            cost?: components["schemas"]["CallCost"];
-            transcript?: components["schemas"]["CallTranscript"];
-            data?: components["schemas"]["CallData"];
-            /**
-             * @description Whether `data` is what `resultSchema` of the agent asks for. Absent if it asks for nothing.
-             * @example true
-             */
-            dataComplete?: boolean;
-            /** @description When the result was last recorded. */
-            recordedAt: components["schemas"]["Timestamp"];
-        };
-        /**
-         * @description `recording` until the file is stored; a recording that `failed` does no harm to its call, and may be stored after all if the store was away; one also fails for which the workspace has no bytes left; one is `deleted` by request, or once it has been kept for as long as the server's settings say.
-         * @example stored
-         * @enum {string}
-         */
-        CallRecordingStatus: "recording" | "stored" | "failed" | "deleted";
-        /** @description The sound of the call, from the answer on. A WAV file with the callee on the left and the agent on the right. */
-        CallRecording: {
-            status: components["schemas"]["CallRecordingStatus"];
-            /**
-             * Format: uri
-             * @description Downloads the file, without a key, for an hour from now. Only where one call is read, while it is stored.
-             * @example https://calls.example.com/objects/recordings/01932f3c-8a7e-7bd0-a1b2-c3d4e5f60718.wav
-             */
-            url?: string;
-            /**
-             * @description Its length in seconds.
-             * @example 84.2
-             */
-            durationSeconds?: number;
-            /**
-             * @description Its size.
-             * @example 2694444
-             */
-            sizeBytes?: number;
-        };
-        /** @description One call, and why it ended as it did. A retry is another call. */
-        Call: {
-            roomId: components["schemas"]["RoomId"];
-            status: components["schemas"]["CallStatus"];
-            /** @description How the call ended. Absent until it has. */
-            outcome?: components["schemas"]["CallOutcome"];
-            direction: components["schemas"]["CallDirection"];
-            /** @description True where the simulator took the call and no telephone rang. */
-            simulated: boolean;
-            /** @description The caller, in E.164 form where the network gave one. Absent where an inbound caller withheld it, or no number was chosen yet. */
-            fromNumber?: string;
-            /** @description The number that is called, in E.164 form. */
-            toNumber: components["schemas"]["E164"];
-            /** @description The agent that speaks. Absent where an inbound call found none, and in test calls. */
-            agentId?: components["schemas"]["AgentId"];
-            /** @description The workspace's number that the call uses. */
-            phoneNumberId?: components["schemas"]["PhoneNumberId"];
-            /** @description The campaign that placed the call. */
-            campaignId?: components["schemas"]["CampaignId"];
-            /** @description The batch that placed the call. */
-            batchId?: components["schemas"]["BatchId"];
-            /** @description The workflow run that placed the call. */
-            workflowRunId?: components["schemas"]["RunId"];
-            /** @description The pool that the number of a call that waits is chosen from. Absent once it is taken up. */
-            numberPoolId?: components["schemas"]["NumberPoolId"];
-            /** @description The contact of the campaign or batch. */
-            contactId?: components["schemas"]["ContactId"];
-            /** @description Which attempt this is for its contact or workflow node, from 1. Counts every dial. */
-            attempt?: number;
-            externalId?: components["schemas"]["CallExternalId"];
-            tags?: components["schemas"]["CallTags"];
-            metadata?: components["schemas"]["CallMetadata"];
-            variables?: components["schemas"]["CallVariables"];
-            /** @description The final SIP status code, where there is one. */
-            sipStatus?: number;
-            /** @description What the trunk said with that code, where it said something. */
-            sipReason?: string;
-            /** @description The codec that the sound was in, such as PCMU. Absent where there was none. */
-            codec?: string;
-            /** @description Packets of sound that came from the other side. Absent where they were not counted. */
-            packetsReceived?: number;
-            /** @description Packets of sound that were lost on their way from the other side. Absent where they were not counted. */
-            packetsLost?: number;
-            /** @description When the call was taken up; for an inbound call, when it arrived. For a call of `POST /v1/calls` that waits, when it was asked for. */
-            queuedAt: components["schemas"]["Timestamp"];
-            /** @description When the provider was asked to place the call. */
-            dialedAt?: components["schemas"]["Timestamp"];
-            /** @description When it first rang. */
-            ringingAt?: components["schemas"]["Timestamp"];
-            /** @description When it was answered. */
-            answeredAt?: components["schemas"]["Timestamp"];
-            /** @description When it ended. */
-            endedAt?: components["schemas"]["Timestamp"];
-            reason?: components["schemas"]["CallReason"];
-            /** @description When a call that waits is placed, or looked at again. Absent once it is taken up. */
-            nextAttemptAt?: components["schemas"]["Timestamp"];
-            /** @description When a call that waits is given up. Absent once it is taken up. */
-            expiresAt?: components["schemas"]["Timestamp"];
-            /** @description Seconds from the answer to the end. Absent while the call is up, and where nobody answered. */
-            durationSeconds?: number;
-            endedBy?: components["schemas"]["CallEndedBy"];
-            /** @description What the agent did. Absent until the call has ended, and of calls without an agent, such as simulated ones. */
-            agentEnd?: components["schemas"]["AgentEnd"];
-            /** @description What the agent's speech model has used. Absent until the call has ended, and of agents without a model or whose model doesn't tell. */
-            usage?: components["schemas"]["CallUsage"];
-            result?: components["schemas"]["CallResult"];
-            /** @description The recording of the call. Absent where none was made. */
-            recording?: components["schemas"]["CallRecording"];
         };
         /** @description The call that was told to end. */
         CallEnded: {
@@ -9937,6 +10028,46 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPerson: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Country in which a number without `+` is read.
+                 * @example US
+                 */
+                defaultCountry?: components["schemas"]["Country"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The number, as a contact file may hold it; the `+` may stand as it is or as `%2B`.
+                 * @example +14155550142
+                 */
+                phoneNumber: components["schemas"]["WrittenPhoneNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is known. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
