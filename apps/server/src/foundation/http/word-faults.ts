@@ -54,6 +54,10 @@ const PATTERNS = new Map<string, string>([
   ['^[A-Za-z0-9][A-Za-z0-9_-]*$', 'must be letters, digits, _ and -, beginning with a letter or digit'],
   ['^[A-Za-z0-9][A-Za-z0-9_.:-]*$', 'must be letters, digits, _, -, . and :, beginning with a letter or digit'],
   ["^[A-Za-z0-9!#$%&'*+./=?^_`{|}~-]+$", 'must be a SIP user name: letters, digits and signs, without @, : and spaces'],
+  [
+    '^[^\\s@\\x00-\\x1f\\x7f-\\x9f]+@[^\\s@\\x00-\\x1f\\x7f-\\x9f]+$',
+    'must be an email address, such as ada@example.com',
+  ],
   ['^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+)$', 'must be a host name or an IP address, IPv6 in brackets'],
   ['^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$', 'must be an IP address or a network, such as 203.0.113.7 or 203.0.113.0/24'],
   [
