@@ -64,14 +64,14 @@ function LostBar() {
   );
 }
 
-/** The name of the key that stopped dialing, as the audit log has it. */
+/** Who stopped dialing: a member, or a key by its name, as the audit log has it. */
 function useWhoStopped(stoppedAt: string | undefined, isAllowed: boolean): string | undefined {
   const { data } = useQuery({
     queryKey: ['who-stopped', stoppedAt],
     enabled: isAllowed && stoppedAt !== undefined,
     queryFn: async () => {
       const { items } = await client.auditLog.list({ action: 'workspace.dialing_paused', perPage: 1 });
-      return items[0]?.apiKeyName ?? null;
+      return items[0]?.memberEmail ?? items[0]?.apiKeyName ?? null;
     },
   });
   return data ?? undefined;

@@ -65,7 +65,7 @@ export function CallScreen() {
           <Result call={call} />
         </div>
       </div>
-      <Sip roomId={roomId} hasSip={call.sipStatus !== undefined} />
+      <Sip roomId={roomId} hasSip={call.sipStatus !== undefined && !call.simulated} />
     </>
   );
 }
