@@ -60,6 +60,7 @@ export const CODES_BY_STATUS = {
     'trunk_already_exists',
     'trunk_in_use',
     'member_already_exists',
+    'no_identity_provider',
     'number_in_other_pool',
     'not_a_member',
     'pool_in_use',

@@ -16,7 +16,10 @@ const FAMILIES: [start: RegExp, isWrapped: boolean][] = [
   [/^\/v1\/calls\/campaigns\b/, true],
   [/^\/v1\/(calls|exports|erasures)\b/, false],
   [/^\/v1\/(workflows|workflow-runs|knowledge-bases|number-pools)\b/, true],
-  [/^\/v1\/(people|agents|sounds|webhooks|api-keys|members|sessions?|stream-tokens|audit-log|workspace)\b/, true],
+  [
+    /^\/v1\/(people|agents|sounds|webhooks|api-keys|members|sign-ins|sessions?|stream-tokens|audit-log|workspace)\b/,
+    true,
+  ],
 ];
 
 /** How a resource is named in a path, if not by its own name and `Id`. */

@@ -160,7 +160,8 @@ GET /v1/members/{memberId} getMember members:read 200 404
 PATCH /v1/members/{memberId} updateMember members:write 200 404 409
 DELETE /v1/members/{memberId} deleteMember members:write 200 404 409
 GET /v1/sessions listSessions api_keys:read 200
-POST /v1/sessions createSession anyone 201
+POST /v1/sign-ins startSignIn anyone 200 409 502
+POST /v1/sessions createSession anyone 201 409 502
 DELETE /v1/sessions/{sessionId} revokeSession api_keys:write 200 404
 GET /v1/session getCurrentSession authenticated 200
 DELETE /v1/session endCurrentSession authenticated 200 404

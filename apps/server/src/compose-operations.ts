@@ -23,10 +23,11 @@ import { numberPoolOperations } from './lines/number-pools/operations.ts';
 import { phoneNumberOperations } from './lines/phone-numbers/operations.ts';
 import { trunkOperations } from './lines/trunks/operations.ts';
 import { apiKeyOperations } from './platform/api-keys/operations.ts';
-import { sessionOperations } from './platform/api-keys/session-operations.ts';
 import { doNotCallOperations } from './platform/do-not-call/operations.ts';
 import { auditLogOperations } from './platform/journal/operations.ts';
 import { memberOperations } from './platform/members/operations.ts';
+import { openIdentityProvider } from './platform/sign-in/identity-provider.ts';
+import { sessionOperations } from './platform/sign-in/operations.ts';
 import { webhookOperations } from './platform/webhooks/operations.ts';
 import { workspaceOperations } from './platform/workspace/operations.ts';
 import { operatorLimits } from './platform/workspace/operator-limits.ts';
@@ -90,7 +91,10 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
     }),
     ...apiKeyOperations({ database, clock, secrets, streamTokens: services.streamTokens }),
     ...memberOperations({ database, clock }),
-    ...sessionOperations({ database, clock, keyRing: services.keyRing }),
+    ...sessionOperations({
+      ...{ database, clock, secrets, keyRing: services.keyRing },
+      provider: openIdentityProvider(config, services.outbound.send, parts.log),
+    }),
     ...auditLogOperations(database),
     ...talkOperations({ database, clock, secrets, publicUrl: parts.publicUrl, takesTalks: takesUpgrades }),
     ...agentOperations({

@@ -45,6 +45,15 @@ export const url = (value: string) => {
   return value.replace(/\/+$/, '');
 };
 
+/** The issuer of an identity provider, to the letter: over https, or on this machine. */
+export const issuer = (value: string) => {
+  const isPlain = /^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?(?:\/|$)/.test(value);
+  url(value);
+  if (!isPlain && !value.startsWith('https://'))
+    throw new Error('must be a URL of https, such as https://login.example.com');
+  return value;
+};
+
 /** A URL of WebSockets. */
 export const socketUrl = (value: string) => {
   const given = /^wss?:\/\//.test(value) && URL.canParse(value) ? new URL(value) : undefined;

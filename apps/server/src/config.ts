@@ -24,6 +24,7 @@ const {
   oneOf,
   text,
   url,
+  issuer,
   socketUrl,
   postgresUrl,
   flag,
@@ -104,6 +105,9 @@ export const variables = {
     integer(0, 10_000_000),
     'The same of all keys of a workspace together; five times `RATE_LIMIT_PER_MINUTE` by default, and 0 lifts the limit.',
   ),
+  oidcIssuer: optional('OIDC_ISSUER', issuer, 'Issuer of the identity provider that members sign in by.'),
+  oidcClientId: optional('OIDC_CLIENT_ID', text, 'What the identity provider knows this server as.'),
+  oidcClientSecret: optional('OIDC_CLIENT_SECRET', text, 'Secret of that client, if it has one.'),
   logLevel: withDefault(
     'LOG_LEVEL',
     'info',
@@ -372,6 +376,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   };
   const config = Object.fromEntries(Object.entries(variables).map(read)) as Config;
   if (config.agentsFile && config.agentsUrl) faults.push('AGENTS_FILE and AGENTS_URL can not both be set.');
+  if (!config.oidcIssuer !== !config.oidcClientId)
+    faults.push('OIDC_ISSUER and OIDC_CLIENT_ID must be set together, or neither.');
   if (!config.realtimeUrl !== !config.realtimeKey)
     faults.push('REALTIME_URL and REALTIME_KEY must be set together, or neither.');
   if (!config.s3AccessKeyId !== !config.s3SecretAccessKey)

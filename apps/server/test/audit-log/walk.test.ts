@@ -16,7 +16,7 @@ import { formWith, sounds } from '../voices/sounds/sounds.ts';
 import { toneFile } from '../voices/sounds/wav-files.ts';
 
 /** Operations that are no GET and yet change nothing. */
-const reading = new Set<string>(['previewCampaign', 'searchKnowledgeBase', 'createStreamToken']);
+const reading = new Set<string>(['previewCampaign', 'searchKnowledgeBase', 'createStreamToken', 'startSignIn']);
 const changing = operationsOf(forValidator(loadContract()))
   .filter(({ id, method }) => method !== 'GET' && !reading.has(id))
   .map(({ id }) => id);

@@ -44,6 +44,7 @@ const makesNothing = {
   addDoNotCall: 'a number is on the list or not: adding it again changes nothing',
   previewCampaign: 'only reads',
   searchKnowledgeBase: 'only reads',
+  startSignIn: 'is a URL of which nothing is kept',
   createSession: 'begins a session, and one whose cookie is lost ends by itself',
   testAgent: 'is a try, which may be made as often as one likes',
   talkToAgent: 'is a URL of which nothing is kept, and which opens once',

@@ -41,7 +41,7 @@ const layers = [
     'agents',
     'webhooks',
   ],
-  ['number-pools', 'talks'],
+  ['number-pools', 'talks', 'sign-in'],
   ['calls'],
   ['campaigns', 'workflows', 'test-calls'],
   ['batches', 'call-intents'],

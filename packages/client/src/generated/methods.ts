@@ -248,6 +248,8 @@ export interface MembersMethods {
 }
 
 export interface SessionsMethods {
+  /** Begin to sign in as a member. `POST /v1/sign-ins` */
+  startSignIn(options?: RequestOptions): Answer<'startSignIn'>;
   /** List sessions. `GET /v1/sessions` */
   list(query?: Query<'listSessions'>, options?: RequestOptions): Listing<'listSessions'>;
   /** Sign in. `POST /v1/sessions` */
@@ -435,7 +437,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   members:
     '+ !',
   sessions:
-    '+ Gl Pb revoke:D* getCurrent:G^/session endCurrent:D^/session',
+    '+ startSignIn:P^/sign-ins Gl Pb revoke:D* getCurrent:G^/session endCurrent:D^/session',
   auditLog:
     '+ Gl',
   workflows:

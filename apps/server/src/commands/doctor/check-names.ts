@@ -15,6 +15,7 @@ export async function checkNames(config: Config): Promise<Finding[]> {
     ...hostsOf(config.databaseUrl ?? '').map((url) => ['DATABASE_URL', url || undefined] as const),
     ['S3_ENDPOINT', config.s3Endpoint],
     ['AGENTS_URL', config.agentsUrl],
+    ['OIDC_ISSUER', config.oidcIssuer],
   ].flatMap(([setting, url]) => {
     const host = hostOf(url);
     return setting === undefined || host === undefined ? [] : [[setting, host] as const];

@@ -35,13 +35,14 @@ export function createCookies(publicUrl: string): Cookies {
     if (isSecure) return ownOrigin;
     return LOCALHOST.test(host.toLowerCase()) ? `http://${host.toLowerCase()}` : undefined;
   };
-  const cookie = (secret: string, seconds: number) =>
-    `${name}=${secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${isSecure ? '; Secure' : ''}`;
+  const cookie = (value: string, seconds: number) =>
+    `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${isSecure ? '; Secure' : ''}`;
+  const heldIn = ({ headers }: IncomingMessage) => pair.exec(headers.cookie ?? '')?.[1];
   return {
     secretIn(request) {
       if (originOf(request) === undefined) return undefined;
-      const [, secret] = pair.exec(request.headers.cookie ?? '') ?? [];
-      return secret !== undefined && SECRET.test(secret) ? secret : undefined;
+      const held = heldIn(request);
+      return held !== undefined && SECRET.test(held) ? held : undefined;
     },
 
     refuseForeign(request, isStream) {
@@ -62,7 +63,7 @@ export function createCookies(publicUrl: string): Cookies {
         throw isSecure ? elsewhere(ownOrigin) : plainHttp();
       if (origin === `http://${ownHost}` && isSecure) throw elsewhere(ownOrigin);
       if (origin !== undefined && origin !== own) throw foreign(own, origin);
-      return { cookie };
+      return { origin: own, held: origin === undefined ? undefined : heldIn(request), cookie };
     },
   };
 }

@@ -27,6 +27,7 @@ const STATUS_OF_CODE: Record<ErrorCode, number> = {
   trunk_already_exists: 409,
   trunk_in_use: 409,
   member_already_exists: 409,
+  no_identity_provider: 409,
   number_in_other_pool: 409,
   not_a_member: 409,
   pool_in_use: 409,

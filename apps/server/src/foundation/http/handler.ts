@@ -80,8 +80,12 @@ export type Answer<Id extends OperationId> = {
 
 /** Where a browser asks that is to get a cookie. */
 export interface Site {
-  /** The `Set-Cookie` that keeps the secret of a session for so many seconds; 0 has the browser forget it. */
-  cookie(secret: string, seconds: number): string;
+  /** The server's own, as the browser names it. */
+  origin: string;
+  /** What the browser's cookie holds, if the request names the server's own page. */
+  held: string | undefined;
+  /** The `Set-Cookie` that keeps the secret of a session, or what comes before one, for so many seconds; 0 has the browser forget it. */
+  cookie(value: string, seconds: number): string;
 }
 
 /** Who asks, and for which workspace. */

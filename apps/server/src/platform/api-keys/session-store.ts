@@ -112,18 +112,24 @@ export const sessionPage =
       order: ['s.created_at', 's.id'],
     });
 
-/** Ends a session that holds. Answers with the hash of its secret (hex) and what it was permitted, or nothing where there is none. */
+/** Ends a session that holds. Answers with the hash of its secret (hex), what it was permitted and until when, or nothing where there is none. */
 export async function deleteSession(
   tx: WorkspaceTx,
   id: string,
   now: Date,
-): Promise<{ hash: string; permissions: readonly string[] } | undefined> {
-  const { rows } = await sql<{ hash: Buffer } & Rights>`
+): Promise<{ hash: string; permissions: readonly string[]; expiresAt: Date } | undefined> {
+  const { rows } = await sql<{ hash: Buffer; expires_at: Date } & Rights>`
     delete from sessions s where workspace_id = ${tx.workspaceId} and id = ${id} and ${holds(now)}
-    returning hash,
+    returning hash, expires_at,
       (select permissions from api_keys k where k.workspace_id = s.workspace_id and k.id = s.api_key_id) as permissions,
       (select role from members m where m.workspace_id = s.workspace_id and m.id = s.member_id) as role`.execute(tx.db);
-  return rows[0] && { hash: rows[0].hash.toString('hex'), permissions: permissionsOf(rows[0]) };
+  return (
+    rows[0] && {
+      hash: rows[0].hash.toString('hex'),
+      permissions: permissionsOf(rows[0]),
+      expiresAt: rows[0].expires_at,
+    }
+  );
 }
 
 /** Ends the sessions of a key. */

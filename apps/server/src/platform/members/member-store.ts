@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
+import type { Database, EngineTx, WorkspaceTx } from '../../foundation/database/database.ts';
 import { type Page, type PageQuery, readPage } from '../../foundation/database/page.ts';
 import { inChunks, MOST_AT_ONCE } from '../../foundation/values/in-chunks.ts';
 import type { MemberRow } from './member.ts';
@@ -67,6 +67,40 @@ export const insertMember = (
     .onConflict((conflict) => conflict.columns(['workspace_id', 'email']).where('removed_at', 'is', null).doNothing())
     .returningAll()
     .executeTakeFirst();
+
+/** One person's place in one workspace. */
+export interface Membership {
+  workspaceId: string;
+  workspaceName: string;
+  memberId: string;
+  role: Role;
+}
+
+/** So many workspaces are shown to choose from. */
+const MOST_SHOWN = 100;
+
+/** Where somebody with this address, in small letters, is a member: where they have signed in last, then by the workspaces' names. */
+export async function findMemberships(tx: EngineTx, email: string): Promise<Membership[]> {
+  const { rows } = await sql<Membership>`
+    select m.workspace_id as "workspaceId", w.name as "workspaceName", m.id as "memberId", m.role
+    from members m join workspaces w on w.id = m.workspace_id
+    where m.email = ${email} and m.removed_at is null
+    order by m.signed_in_at desc nulls last, w.name, w.id limit ${sql.lit(MOST_SHOWN)}`.execute(tx.db);
+  return rows;
+}
+
+/** Notes that a member has signed in. Answers their role, or nothing if they were removed. */
+export async function noteSignIn(tx: WorkspaceTx, id: string, now: Date): Promise<Role | undefined> {
+  const noted = await tx.db
+    .updateTable('members')
+    .set({ signed_in_at: now })
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .where('removed_at', 'is', null)
+    .returning('role')
+    .executeTakeFirst();
+  return noted?.role;
+}
 
 /** Gives a member that is locked another role. */
 export const changeRole = (tx: WorkspaceTx, id: string, role: Role, now: Date): Promise<MemberRow> =>

@@ -102,6 +102,19 @@ describe('members', () => {
     expect((await invite(email, 'viewer')).data?.data.email).toBe(email);
   });
 
+  test('are invited once for an Idempotency-Key, and again only with another one once they are gone', async () => {
+    const sent = (key: string) => ({
+      params: { header: { 'Idempotency-Key': key } },
+      body: { email: 'once@example.com', role: 'viewer' as const },
+    });
+    const { id } = (await server.client.POST(path, sent('one'))).data!.data;
+    const again = await server.client.POST(path, sent('one'));
+    expect([again.data!.data.id, again.response.headers.get('idempotent-replayed')]).toEqual([id, 'true']);
+    await server.client.DELETE(`${path}/{memberId}`, of(id));
+    expect((await server.client.POST(path, sent('one'))).response.status).toBe(404);
+    expect((await server.client.POST(path, sent('two'))).response.status).toBe(201);
+  });
+
   test.each(['ada', 'ada@', '@example.com', 'a b@example.com', 'a@b@c', `${'a'.repeat(250)}@b.de`, 'a@b\n'])(
     'have an address, which %j is not',
     async (email) => {

@@ -1807,6 +1807,26 @@ export interface paths {
         patch: operations["updateMember"];
         trace?: never;
     };
+    "/v1/sign-ins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to sign in as a member
+         * @description Says where the browser is to go to sign in by the identity provider (OpenID Connect, with PKCE). It comes back to `/console/sign-in` with a `code` and a `state`, which `POST /v1/sessions` takes from the same browser within ten minutes: a cookie binds the two. Operators set `OIDC_ISSUER` and `OIDC_CLIENT_ID`. This operation needs no key in its header.
+         */
+        post: operations["startSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions": {
         parameters: {
             query?: never;
@@ -1822,7 +1842,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Signs a browser in with an API key. The answer sets a cookie that no script can read (`HttpOnly`, `SameSite=Strict`, over https `Secure`, as `__Host-trunkline`; over plain HTTP on localhost as `trunkline`), which every operation takes in the place of a key. The session may what the key may. It ends after 12 hours, after 2 hours without a request, with its key, or when it is ended. A key has at most 100: the oldest ends for another one. Over plain HTTP nobody can sign in but on localhost, and no page of another origin can. This operation needs no key in its header.
+         * @description Signs a browser in: with an API key, or as a member, with what the identity provider has sent the browser back with (`POST /v1/sign-ins`). A member of several workspaces is signed in to the one that they were in last, and is shown the others; `workspaceId` takes the browser to another of them, until the same time. The answer sets a cookie that no script can read (`HttpOnly`, `SameSite=Strict`, over https `Secure`, as `__Host-trunkline`; over plain HTTP on localhost as `trunkline`), which every operation takes in the place of a key. The session may what the key may, or what the member's role may by then. It ends after 12 hours, after 2 hours without a request, with its key or its member, or when it is ended. A key or a member has at most 100: the oldest ends for another one. Over plain HTTP nobody can sign in but on localhost, and no page of another origin can. This operation needs no key in its header.
          */
         post: operations["createSession"];
         delete?: never;
@@ -3188,7 +3208,7 @@ export interface components {
          * @example not_found
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "member_already_exists" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "sound_in_use" | "call_not_active" | "call_refused" | "limit_reached" | "changed_meanwhile" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
+        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "member_already_exists" | "no_identity_provider" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "sound_in_use" | "call_not_active" | "call_refused" | "limit_reached" | "changed_meanwhile" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
         /** @description One fault, and where it is. */
         ErrorDetail: {
             /** @description JSON pointer to the fault, beginning with `/body`, `/query`, `/path` or `/headers`. */
@@ -7095,6 +7115,24 @@ export interface components {
         UpdateMember: {
             role?: components["schemas"]["Role"];
         };
+        /** @description A sign-in that has begun. */
+        SignIn: {
+            /**
+             * Format: uri
+             * @description Where the browser is to go. It comes back to `/console/sign-in`, with a `code` and a `state`.
+             * @example https://login.example.com/authorize?client_id=trunkline&response_type=code&scope=openid+email
+             */
+            url: string;
+        };
+        /** @description A sign-in that has begun, wrapped. */
+        SignInAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["SignIn"];
+        };
         /**
          * @description Session ID.
          * @example ses_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -7145,13 +7183,47 @@ export interface components {
             success: true;
             data: components["schemas"]["SessionPage"];
         };
-        /** @description Whom a session is to stand for. */
-        CreateSession: {
+        /** @description A key that the session is to stand for. */
+        SessionByApiKey: {
             /**
              * @description An API key of the workspace.
              * @example tl_live_4fG7kQExampleExampleExampleExampleExample00
              */
             apiKey: $Write<string>;
+        };
+        /** @description What the identity provider has sent the browser back with, as it stands in the query. */
+        SessionByCode: {
+            /**
+             * @description The provider's `code`, which is good once.
+             * @example SplxlOBeZQQYbYS6WxSbIA
+             */
+            code: $Write<string>;
+            /**
+             * @description The `state` of the address that the browser was sent to.
+             * @example af0ifjsldkj
+             */
+            state: string;
+            /**
+             * @description The `iss`, if the provider sends one.
+             * @example https://login.example.com
+             */
+            iss?: string;
+        };
+        /** @description Another workspace of the member who is signed in. */
+        SessionOfWorkspace: {
+            workspaceId: components["schemas"]["WorkspaceId"];
+        };
+        /** @description Whom a session is to stand for: a key, or who comes back from the identity provider; or the workspace that a member who is signed in goes to. */
+        CreateSession: components["schemas"]["SessionByApiKey"] | components["schemas"]["SessionByCode"] | components["schemas"]["SessionOfWorkspace"];
+        /** @description A workspace that the person is a member of. */
+        WorkspaceChoice: {
+            id: components["schemas"]["WorkspaceId"];
+            /**
+             * @description The workspace's name.
+             * @example Clinic
+             */
+            name: string;
+            role: components["schemas"]["Role"];
         };
         /** @description Whom a request stands for, and what they may do. */
         CurrentSession: {
@@ -7177,6 +7249,8 @@ export interface components {
             /** @description The member's role, by which they have these permissions. Absent where it stands for a key. */
             role?: components["schemas"]["Role"];
             permissions: components["schemas"]["ApiKeyPermissions"];
+            /** @description All workspaces that the person is a member of, where there are several. */
+            workspaces?: components["schemas"]["WorkspaceChoice"][];
             /** @description When the session began. Absent where the request bears a key. */
             createdAt?: components["schemas"]["Timestamp"];
             /** @description When it ends, however much it is used. */
@@ -14880,6 +14954,63 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    startSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where the browser is to go. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Set-Cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description Nobody can sign in over plain HTTP but on localhost, nor from a page of another origin. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description This server knows no identity provider. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            /** @description The identity provider can't be asked. */
+            502: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listSessions: {
         parameters: {
             query?: {
@@ -14959,7 +15090,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            /** @description The key is unknown, expired or revoked. */
+            /** @description The key is unknown, expired or revoked; or the provider has not confirmed the sign-in, or this browser has not begun it. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -14969,7 +15100,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Nobody can sign in over plain HTTP but on localhost, nor from a page of another origin. */
+            /** @description Nobody can sign in over plain HTTP but on localhost, nor from a page of another origin, nor whom no workspace has as a member, nor with an address that the provider has not verified. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -14980,10 +15111,31 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
+            /** @description This server knows no identity provider. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
+            /** @description The identity provider can't be asked. */
+            502: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             503: components["responses"]["Unavailable"];
         };
     };
