@@ -12,9 +12,25 @@ import type { FuzzRequest } from './requests.ts';
 const COUNT = 40;
 const LATER = new Date('2026-12-24T09:00:00.000Z');
 
+const AGENT = { name: 'Changed', connection: { type: 'stream' as const, url: 'wss://agents.example.com/calls' } };
+
 type Own = Partial<
   Record<
-    'ws' | 'room' | 'list' | 'upl' | 'cmp' | 'cc' | 'bat' | 'pn' | 'pool' | 'wf' | 'run' | 'entry',
+    | 'ws'
+    | 'room'
+    | 'list'
+    | 'upl'
+    | 'cmp'
+    | 'cc'
+    | 'bat'
+    | 'pn'
+    | 'pool'
+    | 'wf'
+    | 'run'
+    | 'agent'
+    | 'ses'
+    | 'trk'
+    | 'entry',
     readonly string[]
   >
 >;
@@ -89,6 +105,13 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   await validated(server, waiting);
 
   const browsers = await times(() => signIn(server, server.apiKey));
+  // Or they would be idle for too long when time jumps.
+  const lasting = { last_used_at: LATER, expires_at: LATER };
+  const sessions = await database.inEngine(({ db }) =>
+    db.updateTable('sessions').set(lasting).returning('id').execute(),
+  );
+  const trunks = await times(async () => toId('trk', (await seedRow(database, 'trunks', own)).id));
+  const agent = (await server.client.POST('/v1/agents', { body: AGENT })).data!.data.agent.id;
   /** The cookie of a browser, in the place of the key. */
   const asBrowser = (turn: number) => {
     const { cookie, origin } = browsers[turn % COUNT]!;
@@ -127,6 +150,9 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     removeContactListEntry: { list: [changed], entry: numbers },
     getPerson: { entry: numbers },
     removeDoNotCall: { entry: optedOut },
+    updateAgent: { agent: [agent] },
+    revokeSession: { ses: sessions.map(({ id }) => toId('ses', id)) },
+    deleteTrunk: { trk: trunks },
   };
   let turn = 0;
   return {
@@ -140,6 +166,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
       waiting.uploadID,
       phoneNumberId,
       workflow,
+      agent,
       ...pools,
     ],
     fill: (request) => {

@@ -30,7 +30,7 @@ export async function startEdge(
     rateLimit: () => 0,
     streams: createOpenStreams(metrics.registry),
     metrics,
-    log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+    log: pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     validateResponses: 'throw',
     trustProxy: false,
     draining: new AbortController().signal,
