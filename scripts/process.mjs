@@ -21,6 +21,8 @@ const common = {
   DO_NOT_TRACK: '1',
   // What Node has made of a source serves the next start: a third of a server's.
   NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/node'),
+  // The compiler of types, a program in Go, takes a third less where it collects less often, and no more memory to speak of.
+  GOGC: '400',
 };
 
 /** Writes a line to a person; standard output belongs to the task. */
