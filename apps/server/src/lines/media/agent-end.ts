@@ -64,8 +64,11 @@ export function endOfClose(closeCode: number, said: string, fault?: Error & { co
   return { reason, closeCode, ...(text && { text }) };
 }
 
-/** What others make of a key that they were sent: `sk-proj-ab*****xyz`. */
-const MASKED = /([\w-]*)(?:[*•…]+|\.{3,})([\w-]*)/g;
+/** So much of a text is looked at: a message may have 4 MB, and nothing else runs meanwhile. */
+const MOST_READ = 16_384;
+
+/** What others make of a key that they were sent: `sk-proj-ab*****xyz`. Looked for once a word, not from each of its letters. */
+const MASKED = /((?<![\w-])[\w-]*|)(?:[*•…]+|\.{3,})([\w-]*)/g;
 /** Letters of a secret that are nobody's business. */
 const MOST_SHOWN = 3;
 
@@ -77,7 +80,7 @@ const isPartOf = (secret: string, begin: string, end: string): boolean =>
  * @param secrets such as the values of headers that were sent
  */
 export function cleanText(text: string, secrets: readonly string[]): string {
-  let clean = text;
+  let clean = text.slice(0, MOST_READ);
   for (const secret of secrets) if (secret) clean = clean.replaceAll(secret, '…');
   return clean
     .replace(MASKED, (all, begin: string, end: string) =>
