@@ -1248,7 +1248,7 @@ export interface paths {
         };
         /**
          * Read a campaign's figures
-         * @description Where the contacts are, how the calls ended, how fast it goes, and why contacts are not called (`reasons`). The states add up to `totalContacts`. A draft's figures are all 0.
+         * @description Where the contacts are, how the calls ended, how fast it goes, and why contacts are not called (`reasons`). The states add up to `totalContacts`. A draft's figures are all 0, unless it is a redial.
          */
         get: operations["getCampaignStats"];
         put?: never;

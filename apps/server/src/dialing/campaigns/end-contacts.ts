@@ -62,7 +62,7 @@ export async function endContacts(
       { ...call, attempt: row.attempt, outcome, forbidden },
       { retryPolicy, abandonedRetryHours },
     );
-    return { place: row.place, outcome, ...unlessSkipped(row.reason, outcome, next) };
+    return { place: row.place, outcome, ...unlessSkipped(row.reason, next) };
   });
   const move = sql`
     update campaign_contacts c set state = x.state, tries = x.tries, faults = x.faults, agent_faults = x.agent_faults,
@@ -90,11 +90,9 @@ export async function endContacts(
   return { isFinished, failTooOften: failTooOften(recent) };
 }
 
-/** Whom somebody had skipped during the call is not tried again, nor is it done if the call was withdrawn. */
-const unlessSkipped = (reason: string | null, outcome: CallOutcome, next: ContactNext): ContactNext =>
-  reason === SKIPPED_BY_USER && (next.state === 'waiting' || outcome === 'cancelled')
-    ? { ...next, state: 'skipped', reason }
-    : next;
+/** Whom somebody had skipped during the call stays so, however it ended: who is done may be called again. */
+const unlessSkipped = (reason: string | null, next: ContactNext): ContactNext =>
+  reason === SKIPPED_BY_USER ? { ...next, state: 'skipped', reason } : next;
 
 const talkMs = (calls: readonly EndedCall[]) => calls.reduce((sum, call) => sum + (call.talkMs ?? 0), 0);
 

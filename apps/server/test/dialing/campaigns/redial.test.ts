@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { returnContacts } from '../../../src/dialing/campaigns/end-contacts.ts';
 import { fromId, toId } from '../../../src/foundation/values/ids.ts';
@@ -71,6 +71,33 @@ async function expectCounted(campaign: ReturnType<typeof of>) {
   const states = (await campaign.contacts()).map(({ state }) => state);
   for (const state of ['pending', 'waiting', 'dialing', 'done', 'skipped'] as const)
     expect([state, stats[state]]).toEqual([state, states.filter((each) => each === state).length]);
+}
+
+/**
+ * Asks while what it needs is locked; another may lock the campaign's row then.
+ * @param meanwhile done once it waits
+ */
+async function whileHeld<T>(
+  locking: RawBuilder<unknown>,
+  { id }: ReturnType<typeof of>,
+  ask: () => Promise<T>,
+  meanwhile: () => Promise<unknown> = async () => {},
+): Promise<T> {
+  let asked: Promise<T> | undefined;
+  await server.database.inEngine(async ({ db }) => {
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(db);
+    await locking.execute(db);
+    asked = ask();
+    await until(async () => {
+      const waiting = sql`select from pg_locks l join pg_stat_activity a using (pid)
+        where a.datname = current_database() and not l.granted and pg_backend_pid() = any(pg_blocking_pids(pid))`;
+      return (await waiting.execute(db)).rows.length > 0;
+    });
+    const free = sql`select from campaigns where id = ${fromId(id)} for no key update nowait`;
+    await server.database.inEngine((other) => free.execute(other.db));
+    await meanwhile();
+  });
+  return asked!;
 }
 
 describe('a redial', () => {
@@ -194,6 +221,40 @@ describe('a redial', () => {
     expect((await campaign.redial({ dryRun: true })).data!.data.contacts).toBe(0);
   });
 
+  test('keeps nobody waiting who claims or ends calls of the campaign', async () => {
+    const campaign = await seeded(['busy']);
+    await campaign.come('completed');
+    await campaign.write(`update campaigns set status = 'paused', ended_at = null where id = $id`);
+    const contact = sql`select from campaign_contacts where campaign_id = ${fromId(campaign.id)} for update`;
+    const asked = await whileHeld(contact, campaign, () => campaign.redial());
+    expect(asked.data!.data).toMatchObject({ contacts: 1 });
+    await expectCounted(campaign);
+    await campaign.act('stop');
+  });
+
+  test('is undone if somebody is erased meanwhile, or the campaign has ended', async () => {
+    const campaign = await seeded(['busy', 'busy']);
+    await campaign.come('completed');
+    const lists = sql`select from contact_lists where workspace_id = ${workspaceId} for update`;
+    const [first] = await campaign.contacts();
+    const erase = async () => {
+      await campaign.write(`delete from campaign_contacts where campaign_id = $id and id = '${fromId(first!.id)}'`);
+      await campaign.write('update campaigns set done = 1, total_contacts = 1 where id = $id');
+    };
+    const drafted = await whileHeld(lists, campaign, () => campaign.redial({}, 'once'), erase);
+    expect(drafted.error).toMatchObject({ code: 'unavailable' });
+    const again = (await campaign.redial({}, 'once')).data!.data;
+    expect(again).toMatchObject({ contacts: 1, campaign: { totalContacts: 1 } });
+
+    await of(again.campaign!.id).act('cancel');
+    await campaign.write(`update campaigns set status = 'paused', ended_at = null where id = $id`);
+    const contact = sql`select from campaign_contacts where campaign_id = ${fromId(campaign.id)} for update`;
+    const end = () => campaign.act('stop');
+    const late = await whileHeld(contact, campaign, () => campaign.redial(), end);
+    expect(late.error).toMatchObject({ code: 'unavailable' });
+    await expectCounted(campaign);
+  });
+
   test('of who was never called is refused', async () => {
     const campaign = await seeded(['busy'], { status: 'draft' });
     expect((await campaign.redial()).error).toMatchObject({
@@ -245,6 +306,19 @@ describe('a contact that is skipped', () => {
     await campaign.come('completed');
     expect(await campaign.contacts()).toMatchObject([
       { state: 'skipped', reason: 'skipped_by_user', attempts: 1, lastOutcome: 'voicemail' },
+    ]);
+    await expectCounted(campaign);
+  });
+
+  test('during its call stays so, however the call ends: it may not be redialled, nor called a machine later', async () => {
+    const campaign = await seeded(['talking'], { retry_policy: [1] });
+    await until(async () => (await campaign.contacts())[0]?.state === 'dialing');
+    const [contact] = await campaign.contacts();
+    await campaign.skip(contact!.id);
+    await server.client.POST('/v1/calls/{roomId}/end', { params: { path: { roomId: contact!.roomIds[0]! } } });
+    await campaign.come('completed');
+    expect(await campaign.contacts()).toMatchObject([
+      { state: 'skipped', reason: 'skipped_by_user', lastOutcome: expect.stringMatching('answered|cancelled') },
     ]);
     await expectCounted(campaign);
   });
