@@ -92,7 +92,7 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
     ...apiKeyOperations({ database, clock, secrets, streamTokens: services.streamTokens }),
     ...memberOperations({ database, clock }),
     ...sessionOperations({
-      ...{ database, clock, secrets, keyRing: services.keyRing },
+      ...{ database, clock, secrets, keyRing: services.keyRing, rateLimit: services.rateLimit },
       provider: openIdentityProvider(config, services.outbound.send, parts.log),
     }),
     ...auditLogOperations(database),

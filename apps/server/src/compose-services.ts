@@ -25,6 +25,7 @@ import { createSecrets, loadEncryptionKeys } from './foundation/database/secrets
 import type { AppOptions } from './foundation/http/app.ts';
 import type { Handlers, OperationId } from './foundation/http/handler.ts';
 import type { NotReady } from './foundation/http/outside.ts';
+import { createRateLimit } from './foundation/http/rate-limit.ts';
 import type { ObjectStore } from './foundation/objects/object-store.ts';
 import type { LoopDelay } from './foundation/observe/loop-delay.ts';
 import { measureSlots } from './foundation/observe/slot-metrics.ts';
@@ -167,6 +168,10 @@ export async function openServices(parts: Parts) {
     /** The first that can ask trunks. */
     prober: portsOf(carriers, 'trunks').values().next().value,
     keyRing,
+    rateLimit: createRateLimit({
+      key: config.rateLimitPerMinute,
+      workspace: config.workspaceRateLimitPerMinute ?? 5 * config.rateLimitPerMinute,
+    }),
     streamTokens: createStreamTokens({ secrets, keyRing, clock }),
     callTokens,
     calls,

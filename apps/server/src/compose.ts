@@ -13,7 +13,6 @@ import { startErasingRuns } from './dialing/workflows/runs/erase-runs.ts';
 import { createApp, loadContract } from './foundation/http/app.ts';
 import { consoleRouter } from './foundation/http/console-router.ts';
 import { createOpenStreams } from './foundation/http/open-streams.ts';
-import { createRateLimit } from './foundation/http/rate-limit.ts';
 import { fileOf } from './foundation/http/slow-files.ts';
 import { objectsRouter } from './foundation/objects/router.ts';
 import { type LoopDelay, loopFault, openLoopDelay } from './foundation/observe/loop-delay.ts';
@@ -83,10 +82,7 @@ export async function compose(parts: Parts): Promise<Composition> {
         openStream: services.streamTokens.open,
         publicUrl: parts.publicUrl,
         corsOrigins: config.corsOrigins ?? [],
-        rateLimit: createRateLimit({
-          key: config.rateLimitPerMinute,
-          workspace: config.workspaceRateLimitPerMinute ?? 5 * config.rateLimitPerMinute,
-        }),
+        rateLimit: services.rateLimit,
         streams: createOpenStreams(services.metrics.registry),
         metrics: services.metrics,
         log,

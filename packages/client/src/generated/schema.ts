@@ -1818,7 +1818,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to sign in as a member
-         * @description Says where the browser is to go to sign in by the identity provider (OpenID Connect, with PKCE). It comes back to `/console/sign-in` with a `code` and a `state`, which `POST /v1/sessions` takes from the same browser within ten minutes: a cookie binds the two. Operators set `OIDC_ISSUER` and `OIDC_CLIENT_ID`. This operation needs no key in its header.
+         * @description Says where the browser is to go to sign in by the identity provider (OpenID Connect, with PKCE). It comes back to `/console/sign-in` with a `code` and a `state`, which `POST /v1/sessions` takes from the same browser within ten minutes: a cookie binds the two, and takes the place of that of a session, which ends. Operators set `OIDC_ISSUER` and `OIDC_CLIENT_ID`. This operation needs no key in its header.
          */
         post: operations["startSignIn"];
         delete?: never;
@@ -1842,7 +1842,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Signs a browser in: with an API key, or as a member, with what the identity provider has sent the browser back with (`POST /v1/sign-ins`). A member of several workspaces is signed in to the one that they were in last, and is shown the others; `workspaceId` takes the browser to another of them, until the same time. The answer sets a cookie that no script can read (`HttpOnly`, `SameSite=Strict`, over https `Secure`, as `__Host-trunkline`; over plain HTTP on localhost as `trunkline`), which every operation takes in the place of a key. The session may what the key may, or what the member's role may by then. It ends after 12 hours, after 2 hours without a request, with its key or its member, or when it is ended. A key or a member has at most 100: the oldest ends for another one. Over plain HTTP nobody can sign in but on localhost, and no page of another origin can. This operation needs no key in its header.
+         * @description Signs a browser in: with an API key, or as a member, with what the identity provider has sent the browser back with (`POST /v1/sign-ins`). A member of several workspaces is signed in to the one that they were in last, and is shown the others; `workspaceId` takes the browser to another of them, until the same time. A session that the browser had ends. The answer sets a cookie that no script can read (`HttpOnly`, `SameSite=Strict`, over https `Secure`, as `__Host-trunkline`; over plain HTTP on localhost as `trunkline`), which every operation takes in the place of a key. The session may what the key may, or what the member's role may by then. It ends after 12 hours, after 2 hours without a request, with its key or its member, or when it is ended. A key or a member has at most 100: the oldest ends for another one. Over plain HTTP nobody can sign in but on localhost, and no page of another origin can. This operation needs no key in its header.
          */
         post: operations["createSession"];
         delete?: never;

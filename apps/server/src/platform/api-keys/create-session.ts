@@ -1,4 +1,5 @@
 import type { Database } from '../../foundation/database/database.ts';
+import type { RateLimit } from '../../foundation/http/rate-limit.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { lacking } from '../../foundation/values/permissions.ts';
@@ -6,15 +7,23 @@ import { notFound, ServiceError } from '../../foundation/values/service-error.ts
 import { type Asker, auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import type { KeyRing } from './key-ring.ts';
-import { holdKey } from './key-store.ts';
+import { holdKey, type StoredSession } from './key-store.ts';
 import { newSessionSecret, SESSION_MS } from './session.ts';
-import { deleteSession, insertSession } from './session-store.ts';
+import { deleteSession, type EndedSession, insertSession } from './session-store.ts';
 
 /** What sessions are made and ended with. */
 export interface SessionDeps {
   database: Database;
   clock: Clock;
   keyRing: KeyRing;
+  /** What a key or a member may ask for in all: however many addresses they sign in from. */
+  rateLimit: RateLimit;
+}
+
+/** Where a request to sign in comes from. */
+export interface From {
+  address: string;
+  requestId: string;
 }
 
 /** A session that was begun, and the secret of its cookie, which can't be read again. */
@@ -28,15 +37,16 @@ export interface BegunSession {
 
 /**
  * Begins a session that stands for an API key, which is held meanwhile: once its revocation has committed it begins none.
- * Throws `unauthorized` for what is no key that is valid.
+ * Throws `unauthorized` for what is no key that is valid, and `rate_limited`.
  */
 export async function createSession(
-  { database, clock, keyRing }: SessionDeps,
+  { database, clock, keyRing, rateLimit }: SessionDeps,
   apiKey: string,
-  from: { address: string; requestId: string },
+  from: From,
 ): Promise<BegunSession> {
   const known = await keyRing.authenticate(apiKey.trim());
   if (!known) throw noKey();
+  rateLimit(known, {});
   const { workspaceId, keyId } = known;
   const begun = { id: newUuid(), secret: newSessionSecret(), workspaceId, keyId };
   return database.inWorkspace(workspaceId, async (tx) => {
@@ -50,6 +60,29 @@ export async function createSession(
     await audit(tx, entry('session.created', 'session', toId('ses', begun.id)), now);
     return { ...begun, permissions: key.permissions };
   });
+}
+
+/** Ends the session of who asks, at once on this server; nothing where it has ended. */
+export async function endOwnSession(
+  { database, clock, keyRing }: Pick<SessionDeps, 'database' | 'clock' | 'keyRing'>,
+  { workspaceId, keyId, memberId, sessionId }: Pick<StoredSession, 'workspaceId' | 'keyId' | 'memberId' | 'sessionId'>,
+  from: From,
+): Promise<EndedSession | undefined> {
+  const ended = await database.inWorkspace(workspaceId, async (tx) => {
+    const now = clock.now();
+    const found = await deleteSession(tx, sessionId, now);
+    const entry = auditOf({ key: { id: keyId }, memberId, ...from });
+    if (found) await audit(tx, entry('session.ended', 'session', toId('ses', sessionId)), now);
+    return found;
+  });
+  if (ended) keyRing.forget(ended.hash);
+  return ended;
+}
+
+/** Ends the session whose cookie is about to be replaced, if a browser holds one: nobody could end it by it any more. */
+export async function endHeldSession(deps: SessionDeps, held: string | undefined, from: From): Promise<void> {
+  const session = held === undefined ? undefined : await deps.keyRing.authenticateSession(held);
+  if (session) await endOwnSession(deps, session, from);
 }
 
 /**

@@ -5,15 +5,15 @@ import type { Clock } from '../../foundation/values/clock.ts';
 import { coalesce } from '../../foundation/values/coalesce.ts';
 import { limiter } from '../../foundation/values/limiter.ts';
 import { hashKey } from './key.ts';
-import { findKeys, type StoredKey, touchKey } from './key-store.ts';
+import { findKeys, type StoredKey, type StoredSession, touchKey } from './key-store.ts';
 import { findSessions, touchSession } from './session-store.ts';
 
 export interface KeyRing {
   /** Whom a key stands for; nothing where it is unknown, revoked or expired. Throws `unavailable`. */
   authenticate(key: string): StoredKey | undefined | Promise<StoredKey | undefined>;
   /** The same of the secret of a session's cookie. */
-  authenticateSession(secret: string): StoredKey | undefined | Promise<StoredKey | undefined>;
-  /** Looks a key or a session up anew when it is asked for next. */
+  authenticateSession(secret: string): StoredSession | undefined | Promise<StoredSession | undefined>;
+  /** Knows a session no more that has ended, whatever a look-up finds that is under way. */
   forget(hash: string): void;
   /** The same by the hash of either. */
   authenticateHash(hash: string): StoredKey | undefined | Promise<StoredKey | undefined>;
@@ -46,12 +46,13 @@ export function createKeyRing({ database, clock, log }: { database: Database; cl
   const look = coalesce(async (hashes: string[]) => {
     const at = performance.now();
     const wanted = new Set(hashes);
-    const keys = await database.inEngine(async (tx) => [
-      ...(await findKeys(tx, [...wanted])),
-      ...(await findSessions(tx, [...wanted])),
-    ]);
+    const all = await database.inEngine((tx) =>
+      Promise.all([findKeys(tx, [...wanted]), findSessions(tx, [...wanted])]),
+    );
+    const keys = all.flat().filter(({ hash }) => !hasEnded(hash, at));
     const found = new Map(keys.map((key) => [key.hash, key]));
     for (const hash of wanted) {
+      if (hasEnded(hash, at)) continue;
       remembered.delete(hash);
       remembered.set(hash, { key: found.get(hash), at });
     }
@@ -62,6 +63,9 @@ export function createKeyRing({ database, clock, log }: { database: Database; cl
     for (const key of keys) touch(key);
     return hashes.map((hash) => found.get(hash));
   });
+
+  /** Whether a session has ended since a look-up began. */
+  const hasEnded = (hash: string, since: number) => (remembered.get(hash)?.at ?? 0) > since;
 
   /** Off the way of the request, at most once a minute by all servers together. */
   function touch(key: StoredKey): void {
@@ -90,10 +94,12 @@ export function createKeyRing({ database, clock, log }: { database: Database; cl
       const found = authenticateHash(hashKey(secret));
       return found instanceof Promise ? found.then(ifSession) : ifSession(found);
     },
-    forget: (hash) => void remembered.delete(hash),
+    forget: (hash) => void remembered.set(hash, { key: undefined, at: performance.now() }),
     close: notes.idle,
   };
 }
 
+const isSession = (key: StoredKey): key is StoredSession => key.sessionId !== undefined;
+
 /** A key is none, though its text may look like a cookie's. */
-const ifSession = (found: StoredKey | undefined) => (found?.sessionId === undefined ? undefined : found);
+const ifSession = (found: StoredKey | undefined) => (found && isSession(found) ? found : undefined);

@@ -20,6 +20,9 @@ export interface StoredKey {
   memberId?: string;
 }
 
+/** A session as requests are checked against it. */
+export type StoredSession = StoredKey & { sessionId: string };
+
 /** The keys of these hashes (hex), of whichever workspace; those that are revoked left out. */
 export async function findKeys(tx: EngineTx, hashes: readonly string[]): Promise<StoredKey[]> {
   const rows = await tx.db

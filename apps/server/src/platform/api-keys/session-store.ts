@@ -5,7 +5,7 @@ import type { Row } from '../../foundation/database/schema.ts';
 import { inChunks, MOST_AT_ONCE } from '../../foundation/values/in-chunks.ts';
 import { type Role, rolePermissions } from '../members/roles.ts';
 import { hashKey } from './key.ts';
-import type { StoredKey } from './key-store.ts';
+import type { StoredKey, StoredSession } from './key-store.ts';
 import { IDLE_MS, MOST_SESSIONS } from './session.ts';
 
 /** A session with the name of the key, or the address of the member, that it stands for. */
@@ -36,7 +36,7 @@ const withWhose = sql`sessions s
 const holds = (now: Date) => sql`s.expires_at > ${now} and s.last_used_at > ${new Date(now.getTime() - IDLE_MS)}`;
 
 /** The sessions whose secrets have these hashes (hex), of whichever workspace, as the keys and members that they stand for. */
-export async function findSessions(tx: EngineTx, hashes: readonly string[]): Promise<StoredKey[]> {
+export async function findSessions(tx: EngineTx, hashes: readonly string[]): Promise<StoredSession[]> {
   const { rows } = await sql<Row<'sessions'> & Rights>`
     select s.*, k.permissions, m.role from ${withWhose}
     where s.hash = any(${hashes.map((hash) => Buffer.from(hash, 'hex'))}::bytea[])
@@ -112,12 +112,15 @@ export const sessionPage =
       order: ['s.created_at', 's.id'],
     });
 
-/** Ends a session that holds. Answers with the hash of its secret (hex), what it was permitted and until when, or nothing where there is none. */
-export async function deleteSession(
-  tx: WorkspaceTx,
-  id: string,
-  now: Date,
-): Promise<{ hash: string; permissions: readonly string[]; expiresAt: Date } | undefined> {
+/** A session that has ended: the hash of its secret (hex), what it was permitted, and until when. */
+export interface EndedSession {
+  hash: string;
+  permissions: readonly string[];
+  expiresAt: Date;
+}
+
+/** Ends a session that holds; nothing where there is none. */
+export async function deleteSession(tx: WorkspaceTx, id: string, now: Date): Promise<EndedSession | undefined> {
   const { rows } = await sql<{ hash: Buffer; expires_at: Date } & Rights>`
     delete from sessions s where workspace_id = ${tx.workspaceId} and id = ${id} and ${holds(now)}
     returning hash, expires_at,

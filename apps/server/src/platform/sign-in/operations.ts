@@ -5,20 +5,28 @@ import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId, toId } from '../../foundation/values/ids.ts';
 import { existing, notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { created, ok } from '../../foundation/values/success.ts';
-import { type BegunSession, createSession, endSession, type SessionDeps } from '../api-keys/create-session.ts';
+import {
+  type BegunSession,
+  createSession,
+  endHeldSession,
+  endOwnSession,
+  endSession,
+  type From,
+  type SessionDeps,
+} from '../api-keys/create-session.ts';
 import { SESSION_MS } from '../api-keys/session.ts';
 import { readCurrent, type SessionRow, sessionPage } from '../api-keys/session-store.ts';
 import { findMemberships } from '../members/member-store.ts';
 import { BEGUN_SECONDS, openBegun, sealBegun } from './begun.ts';
 import type { CameBack, IdentityProvider } from './identity-provider.ts';
-import { changeWorkspace, type From, noMember, signInMember } from './sign-in-member.ts';
+import { changeWorkspace, noMember, signInMember } from './sign-in-member.ts';
 
 /** What sessions are begun with. */
 export type SignInDeps = SessionDeps & { secrets: Secrets; provider: IdentityProvider | undefined };
 
 /** The operations of the tag "Sessions". */
 export function sessionOperations(deps: SignInDeps) {
-  const { database, clock, secrets, provider } = deps;
+  const { database, clock, secrets, provider, rateLimit } = deps;
 
   async function current(who: Who): Promise<components['schemas']['CurrentSession']> {
     const { workspaceId, keyId, sessionId } = who;
@@ -50,6 +58,7 @@ export function sessionOperations(deps: SignInDeps) {
     const email = await provider.finish(begun, back);
     const [membership] = await database.inEngine((tx) => findMemberships(tx, email));
     if (!membership) throw noMember();
+    rateLimit({ keyId: membership.memberId, workspaceId: membership.workspaceId }, {});
     return signInMember(deps, membership, from);
   }
 
@@ -58,6 +67,7 @@ export function sessionOperations(deps: SignInDeps) {
       const site = context.site();
       if (!provider) throw noProvider();
       const { url, begun } = await provider.begin(`${site.origin}/console/sign-in`);
+      await endHeldSession(deps, site.held, fromOf(context));
       const cookie = site.cookie(sealBegun(secrets, begun, clock.now()), BEGUN_SECONDS);
       return { ...ok({ url }), headers: { 'Set-Cookie': cookie } };
     },
@@ -67,12 +77,13 @@ export function sessionOperations(deps: SignInDeps) {
 
     createSession: async ({ body }, context) => {
       const site = context.site();
-      const from = { address: context.address, requestId: context.requestId };
+      const from = fromOf(context);
       const begin = async () => {
         if ('apiKey' in body) return createSession(deps, body.apiKey, from);
         return 'code' in body ? comeBack(body, site, from) : changeWorkspace(deps, site.held, body.workspaceId, from);
       };
       const { secret, id, ...who } = await begin();
+      await endHeldSession(deps, site.held, from);
       const headers = { 'Set-Cookie': site.cookie(secret, SESSION_MS / 1000) };
       return { ...created(await current({ ...who, sessionId: id })), headers };
     },
@@ -86,14 +97,16 @@ export function sessionOperations(deps: SignInDeps) {
       ok(await current({ workspaceId, sessionId, keyId: key.id, permissions: key.permissions })),
 
     endCurrentSession: async (_input, context) => {
-      const { sessionId } = context;
-      if (sessionId === undefined) throw notFound();
-      await endSession(deps, context, sessionId);
+      const { workspaceId, key, memberId, sessionId } = context;
+      const own = sessionId !== undefined && { workspaceId, keyId: key.id, ...(memberId && { memberId }), sessionId };
+      if (!own || !(await endOwnSession(deps, own, fromOf(context)))) throw notFound();
       const headers = { 'Set-Cookie': context.site().cookie('', 0) };
       return { ...ok({ id: toId('ses', sessionId), deleted: true }), headers };
     },
   } satisfies Partial<Handlers>;
 }
+
+const fromOf = ({ address, requestId }: From): From => ({ address, requestId });
 
 const noProvider = () =>
   new ServiceError(

@@ -1,18 +1,12 @@
 import { fromId, newUuid, toId } from '../../foundation/values/ids.ts';
 import { ServiceError } from '../../foundation/values/service-error.ts';
-import type { BegunSession, SessionDeps } from '../api-keys/create-session.ts';
+import { type BegunSession, endOwnSession, type From, type SessionDeps } from '../api-keys/create-session.ts';
 import { newSessionSecret, SESSION_MS } from '../api-keys/session.ts';
-import { deleteSession, insertSession } from '../api-keys/session-store.ts';
+import { insertSession } from '../api-keys/session-store.ts';
 import { auditOf } from '../journal/audit-of.ts';
 import { audit } from '../journal/record.ts';
 import { findMember, findMemberships, type Membership, noteSignIn } from '../members/member-store.ts';
 import { rolePermissions } from '../members/roles.ts';
-
-/** Where a request to sign in comes from. */
-export interface From {
-  address: string;
-  requestId: string;
-}
 
 /**
  * Begins a session of a member, whose provider has said who it is. Throws `forbidden` for one who was removed meanwhile.
@@ -39,32 +33,27 @@ export async function signInMember(
 
 /**
  * Takes a member who is signed in to another of their workspaces: the session ends, and one begins there until the same time.
- * Throws `unauthorized` without such a session, and `forbidden` where they are no member.
+ * Throws `unauthorized` without such a session, `forbidden` where they are no member, and `rate_limited`.
  * @param held what the browser's cookie holds
  */
 export async function changeWorkspace(
-  { database, clock, keyRing }: SessionDeps,
+  deps: SessionDeps,
   held: string | undefined,
   workspaceId: string,
   from: From,
 ): Promise<BegunSession> {
+  const { database, keyRing, rateLimit } = deps;
   const session = held === undefined ? undefined : await keyRing.authenticateSession(held);
-  const { sessionId, memberId } = session ?? {};
-  if (!session || sessionId === undefined || memberId === undefined) throw noSession();
+  if (session?.memberId === undefined) throw noSession();
+  const { memberId } = session;
+  rateLimit(session, {});
   const here = await database.inWorkspace(session.workspaceId, (tx) => findMember(tx, memberId));
   const all = here ? await database.inEngine((tx) => findMemberships(tx, here.email)) : [];
   const there = all.find((each) => each.workspaceId === fromId(workspaceId));
   if (!there) throw noMember();
-  const ended = await database.inWorkspace(session.workspaceId, async (tx) => {
-    const now = clock.now();
-    const found = await deleteSession(tx, sessionId, now);
-    if (!found) throw noSession();
-    const entry = auditOf({ key: { id: memberId }, memberId, ...from });
-    await audit(tx, entry('session.ended', 'session', toId('ses', sessionId)), now);
-    return found;
-  });
-  keyRing.forget(ended.hash);
-  return signInMember({ database, clock }, there, from, ended.expiresAt);
+  const ended = await endOwnSession(deps, session, from);
+  if (!ended) throw noSession();
+  return signInMember(deps, there, from, ended.expiresAt);
 }
 
 const noSession = () => new ServiceError('unauthorized', 'No member is signed in here, or not any more.');

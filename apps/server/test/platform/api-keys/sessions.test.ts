@@ -4,8 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../../../../packages/sip/test/peers/peer-process.ts';
+import type { Database } from '../../../src/foundation/database/database.ts';
 import { fromId } from '../../../src/foundation/values/ids.ts';
-import { deleteOldSessions } from '../../../src/platform/api-keys/session-store.ts';
+import { createKeyRing } from '../../../src/platform/api-keys/key-ring.ts';
+import { deleteOldSessions, deleteSession } from '../../../src/platform/api-keys/session-store.ts';
 import { seedCampaign } from '../../seed/campaign.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
@@ -236,6 +238,39 @@ describe('a session ends', () => {
     expect([after.includes(browser.session.id), after.includes(other.session.id)]).toEqual([false, true]);
   });
 
+  test('when its browser signs in again', async () => {
+    const browser = await signIn(server, server.apiKey);
+    const again = { Cookie: browser.cookie, Host: new URL(browser.origin).host };
+    expect((await signingIn(server, again)).status).toBe(201);
+    expect((await signingIn(server, { ...again, Origin: browser.origin }, NEVER)).status).toBe(401);
+    expect((await browser.ask('GET', '/v1/session')).status).toBe(200);
+    expect((await signingIn(server, { ...again, Origin: browser.origin })).status).toBe(201);
+    expect((await browser.ask('GET', '/v1/session')).status).toBe(401);
+    const { data } = await server.client.GET('/v1/audit-log', {
+      params: { query: { resourceId: browser.session.id, action: 'session.ended' } },
+    });
+    expect(data!.data.items).toMatchObject([{ apiKeyName: expect.any(String) }]);
+  });
+
+  test('also for a look-up that is under way', async () => {
+    const { cookie, session } = await signIn(server, server.apiKey);
+    const workspaceId = fromId((await server.client.GET('/v1/workspace')).data!.data.id);
+    const inEngine: Database['inEngine'] = async (act) => {
+      const found = await server.database.inEngine(act);
+      const ended = await server.database.inWorkspace(workspaceId, (tx) =>
+        deleteSession(tx, fromId(session.id), server.clock.now()),
+      );
+      if (ended) ring.forget(ended.hash);
+      return found;
+    };
+    const ring = createKeyRing({
+      ...{ database: { ...server.database, inEngine }, clock: server.clock, log: pino({ level: 'silent' }) },
+    });
+    const secret = cookie.split('=')[1]!;
+    for (let time = 0; time < 2; time += 1) expect(await ring.authenticateSession(secret)).toBeUndefined();
+    await ring.close();
+  });
+
   test('when it is ended by its ID, but not by who may less, nor from another workspace', async () => {
     const browser = await signIn(server, server.apiKey);
     const end = (client: TestServer['client']) =>
@@ -312,9 +347,10 @@ describe('a session ends', () => {
   });
 });
 
-test('attempts to sign in have a rate for each address', async () => {
+test('attempts to sign in have a rate for each address, and those that succeed that of their key', async () => {
   const { connectionString, apiKey } = server;
-  const strict = await startTestServer({ connectionString, apiKey, config: { rateLimitPerMinute: 2 } });
+  const config = { rateLimitPerMinute: 2, trustProxy: true };
+  const strict = await startTestServer({ connectionString, apiKey, config });
   const headers = { Host: 'localhost', Origin: 'http://localhost' };
   const statuses: number[] = [];
   for (const key of [NEVER, NEVER, apiKey]) statuses.push((await signingIn(strict, headers, key)).status);
@@ -323,5 +359,9 @@ test('attempts to sign in have a rate for each address', async () => {
   expect(limited.body.error).toMatch(/^Too many requests from this address\. Try again in \d+ seconds\.$/);
   // Who has a key is not held up by that.
   expect((await fetch(`${strict.url}/v1/workspace`, { headers: { 'X-API-Key': apiKey } })).status).toBe(200);
+  const from = (address: string) => signingIn(strict, { ...headers, 'X-Forwarded-For': address });
+  expect((await from('203.0.113.1')).status).toBe(201);
+  const { status, body } = await from('203.0.113.2');
+  expect([status, body.error]).toEqual([429, expect.stringMatching(/^Too many requests with this key\./)]);
   await strict.stop();
 });

@@ -190,6 +190,13 @@ describe('the session of a member', () => {
     expect(await status()).toBe(401);
   });
 
+  test('is left also once its role may more than the request knew', async () => {
+    const browser = await signInMember(server, 'viewer');
+    expect((await browser.ask('GET', '/v1/session')).status).toBe(200);
+    await server.client.PATCH(`${path}/{memberId}`, { ...of(browser.memberId), body: { role: 'admin' } });
+    expect((await browser.ask('DELETE', '/v1/session')).status).toBe(200);
+  });
+
   test('makes keys of what the role may, and none once the member is gone, however fast it is', async () => {
     const browser = await signInMember(server, 'developer');
     const make = (permissions: string[]) => browser.ask('POST', '/v1/api-keys', { name: 'x', permissions });

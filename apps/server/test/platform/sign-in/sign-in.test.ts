@@ -90,6 +90,14 @@ describe('a member', () => {
     expect(outcome(await signIn(verified(email)))).toEqual([403, 'forbidden']);
   });
 
+  test('begins a sign-in in the place of the session that the browser had', async () => {
+    const email = newEmail();
+    await invite(email);
+    const browser = browserWith(server, cookieOf(await signIn(verified(email))));
+    expect((await browser.ask('POST', '/v1/sign-ins')).status).toBe(200);
+    expect((await browser.ask('GET', '/v1/session')).status).toBe(401);
+  });
+
   test('is asked about where the token does not say the address', async () => {
     const email = newEmail();
     await invite(email);
