@@ -71,7 +71,7 @@ function useWhoStopped(stoppedAt: string | undefined, isAllowed: boolean): strin
     enabled: isAllowed && stoppedAt !== undefined,
     queryFn: async () => {
       const { items } = await client.auditLog.list({ action: 'workspace.dialing_paused', perPage: 1 });
-      return items[0]?.memberEmail ?? items[0]?.apiKeyName ?? null;
+      return items[0]?.memberEmail ?? items[0]?.memberId ?? items[0]?.apiKeyName ?? null;
     },
   });
   return data ?? undefined;

@@ -151,7 +151,7 @@ const KINDS: Record<string, Kind> = {
     (query) => client.auditLog.list(query),
     (each) => [
       ['When', <When key="at" at={each.createdAt} />],
-      ['Who', each.memberEmail ?? each.apiKeyName ?? 'the agent of a call'],
+      ['Who', each.memberEmail ?? each.memberId ?? each.apiKeyName ?? 'the agent of a call'],
       ['What', plain(each.action)],
       ['Of', <code key="id">{each.resourceId}</code>],
       ['From', each.address],

@@ -1930,7 +1930,7 @@ export interface paths {
         };
         /**
          * List the audit log
-         * @description Every change that was made in this workspace: by which key or member, what they did, to what, and from where; newest first. Entries cannot be changed or deleted. `searchText` looks in `action`, `resourceType`, `resourceId`, `apiKeyName`, `memberEmail` and `requestId`.
+         * @description Every change that was made in this workspace: by which key or member, what they did, to what, and from where; newest first. Entries cannot be changed or deleted. `searchText` looks in `action`, `resourceType`, `resourceId`, `apiKeyName`, `requestId`, and with `members:read` in `memberEmail`.
          */
         get: operations["listAuditLog"];
         put?: never;
@@ -7416,7 +7416,7 @@ export interface components {
             apiKeyName?: string;
             /** @description The member that it stands for. Absent where that is a key. */
             memberId?: components["schemas"]["MemberId"];
-            /** @description The member's address. Absent with their ID. */
+            /** @description The member's address. Absent with their ID, and in the list of sessions without `members:read`. */
             memberEmail?: components["schemas"]["Email"];
             /**
              * @description The IP address that it was begun from, as the server saw it.
@@ -7510,7 +7510,7 @@ export interface components {
             apiKeyName?: string;
             /** @description The member that it stands for. Absent where that is a key. */
             memberId?: components["schemas"]["MemberId"];
-            /** @description The member's address. Absent with their ID. */
+            /** @description The member's address. Absent with their ID, and in the list of sessions without `members:read`. */
             memberEmail?: components["schemas"]["Email"];
             /** @description The member's role, by which they have these permissions. Absent where it stands for a key. */
             role?: components["schemas"]["Role"];
@@ -7597,7 +7597,7 @@ export interface components {
             apiKeyName?: string;
             /** @description The member who made the change. They may have been removed since. Absent if a key made it, or the agent of a call. */
             memberId?: components["schemas"]["MemberId"];
-            /** @description The member's address. Absent with their ID. */
+            /** @description The member's address. Absent with their ID, and without `members:read`. */
             memberEmail?: components["schemas"]["Email"];
             action: components["schemas"]["AuditAction"];
             /**
@@ -10519,7 +10519,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The key lacks the permission that this operation needs (`x-permission`), a call's token is sent for something else than its call, or a page of another origin asks with a cookie. */
+        /** @description The key, or the member's role, lacks the permission that this operation needs (`x-permission`), a call's token is sent for something else than its call, or a page of another origin asks with a cookie. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

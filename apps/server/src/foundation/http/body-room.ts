@@ -47,7 +47,7 @@ export function createBodyRoom(): BodyRoom {
     taker.room += bytes;
   };
   const refuse = (taker: RoomTaker, bytes: number) => {
-    if (takenOf(taker.keyId) + bytes > MOST_OF_A_KEY) throw noRoom('of this key');
+    if (takenOf(taker.keyId) + bytes > MOST_OF_A_KEY) throw noRoom('of this key or member');
     // No more than it leaves to others: one workspace alone has half.
     if (takenOf(taker.workspaceId) + bytes > MOST - taken) throw noRoom('of this workspace, or of all,');
   };

@@ -126,7 +126,7 @@ export function createEdge(options: EdgeOptions): Edge {
     exchange.keyId = principal.keyId;
     exchange.workspaceId = principal.workspaceId;
     const waitMs = rateLimit(principal, headers);
-    if (waitMs > 0) principal = await waitForTurn(exchange, waitMs);
+    if (waitMs > 0) principal = await waitForTurn(exchange, waitMs, sent.fault);
     requirePermission(principal, route.operation, match.params);
 
     room.refuseMore(exchange);
@@ -194,10 +194,10 @@ function createCredentials(options: EdgeOptions, cookies: Cookies) {
 }
 
 /** The key may be revoked meanwhile, a member get another role, and the client may go, who would send its request again. */
-async function waitForTurn({ request, recognize }: Exchange, ms: number): Promise<Principal> {
+async function waitForTurn({ request, recognize }: Exchange, ms: number, fault: ServiceError): Promise<Principal> {
   await sleep(ms);
   const principal = request.socket.destroyed ? undefined : await recognize?.();
-  if (!principal) throw noKey();
+  if (!principal) throw fault;
   return principal;
 }
 

@@ -65,6 +65,6 @@ const full = () => new ServiceError('unavailable', 'The server has no room for m
 const tooMany = (byKey: boolean) =>
   new ServiceError(
     'rate_limited',
-    `${byKey ? 'This key' : 'This workspace'} has as many streams open as it can have now. Close one first.`,
+    `${byKey ? 'This key or member' : 'This workspace'} has as many streams open as it can have now. Close one first.`,
     options,
   );

@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { createRateLimit } from './rate-limit.ts';
 
 const at = { ms: 0 };
-const asked = (limit: ReturnType<typeof createRateLimit>, keyId: string, more: { callId?: string } = {}) => {
+const asked = (
+  limit: ReturnType<typeof createRateLimit>,
+  keyId: string,
+  more: { callId?: string; memberId?: string } = {},
+) => {
   const headers: Record<string, string> = {};
   try {
     limit({ keyId, workspaceId: 'w', ...more }, headers);
@@ -18,9 +22,10 @@ test('the keys of a workspace share what it has, and more of them bring no more'
   asked(limit, 'a');
   asked(limit, 'a');
   expect(asked(limit, 'a')).toBe('Too many requests with this key. Try again in 20 seconds.');
+  expect(asked(limit, 'a', { memberId: 'a' })).toMatch(/^Too many requests of yours\./);
   // What was refused took nothing of the workspace.
   expect(asked(limit, 'b')).toBe('"default";r=2;t=20, "workspace";r=0;t=60');
-  const message = 'Too many requests with all keys of this workspace together. Try again in 15 seconds.';
+  const message = 'Too many requests of this workspace, by all keys and members together. Try again in 15 seconds.';
   for (const keyId of ['b', 'c']) expect(asked(limit, keyId)).toBe(message);
   expect(asked(limit, 'call', { callId: 'call' })).toBe('"default";r=2;t=20');
   at.ms = 15_000;

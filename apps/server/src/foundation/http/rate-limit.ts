@@ -14,7 +14,7 @@ interface Bucket {
  * where one is empty, and takes nothing then. @returns how many milliseconds the request is to wait
  */
 export type RateLimit = (
-  principal: Pick<Principal, 'keyId' | 'workspaceId' | 'callId' | 'isStranger'>,
+  principal: Pick<Principal, 'keyId' | 'workspaceId' | 'callId' | 'memberId' | 'isStranger'>,
   headers: Record<string, string>,
 ) => number;
 
@@ -41,7 +41,7 @@ export function createRateLimit(
 ): RateLimit {
   const [ofKeys, ofWorkspaces] = [new Quota('default', perMinute.key), new Quota('workspace', perMinute.workspace)];
   const isBesideOthers = besideOthers(now);
-  return ({ keyId, workspaceId, callId, isStranger }, headers) => {
+  return ({ keyId, workspaceId, callId, memberId, isStranger }, headers) => {
     const at = now();
     const quotas: [Quota, Bucket][] = [];
     if (perMinute.key > 0) quotas.push([ofKeys, ofKeys.bucket(keyId, at)]);
@@ -56,8 +56,9 @@ export function createRateLimit(
     const isBeside = !isStranger && isBesideOthers(workspaceId);
     if (wait === 0) return shared && isBeside ? ofWorkspaces.pace(shared, at) : 0;
     const [limited] = quotas.find(([quota, bucket]) => quota.waitOf(bucket) === wait)!;
-    const ofKey = isStranger ? 'from this address' : 'with this key';
-    const whose = limited === ofKeys ? ofKey : 'with all keys of this workspace together';
+    const own = memberId === undefined ? 'with this key' : 'of yours';
+    const ofKey = isStranger ? 'from this address' : own;
+    const whose = limited === ofKeys ? ofKey : 'of this workspace, by all keys and members together';
     throw new ServiceError(
       'rate_limited',
       `Too many requests ${whose}. Try again in ${wait} second${wait === 1 ? '' : 's'}.`,

@@ -75,8 +75,7 @@ async function createKeyBy(
   const expiresAt = body.expiresAt === undefined ? undefined : new Date(body.expiresAt);
   if (expiresAt && expiresAt <= now) throw refuse('invalid_request', 'expiresAt', 'must lie in the future');
   const more = lacking(await permissionsOf(tx, creatorId, now), body.permissions);
-  if (more.length > 0)
-    throw refuse('forbidden', 'permissions', `must be those of this key, which lacks ${more.join(', ')}`);
+  if (more.length > 0) throw refuse('forbidden', 'permissions', `must be your own, and you lack ${more.join(', ')}`);
   if ((await countKeys(tx, now)) >= MOST_KEYS)
     throw new ServiceError(
       'limit_reached',
@@ -111,9 +110,9 @@ export async function revokeKeyBy(tx: WorkspaceTx, held: readonly string[], id: 
   await deleteSessionsOf(tx, id);
   const more = lacking(held, permissions);
   if (more.length === 0) return;
-  throw new ServiceError('forbidden', `The key to be revoked has permissions that this one lacks: ${more.join(', ')}.`);
+  throw new ServiceError('forbidden', `The key to be revoked has permissions that you lack: ${more.join(', ')}.`);
 }
 
-const over = () => new ServiceError('unauthorized', 'The key of this request is no longer valid.');
+const over = () => new ServiceError('unauthorized', 'The key or the member of this request is no longer there.');
 const refuse = (code: 'invalid_request' | 'forbidden', field: string, message: string) =>
   new ServiceError(code, `${field} ${message}.`, { details: [{ path: `/body/${field}`, message }] });

@@ -1,5 +1,4 @@
 import type { Database } from '../../foundation/database/database.ts';
-import type { RateLimit } from '../../foundation/http/rate-limit.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { lacking } from '../../foundation/values/permissions.ts';
@@ -16,8 +15,8 @@ export interface SessionDeps {
   database: Database;
   clock: Clock;
   keyRing: KeyRing;
-  /** What a key or a member may ask for in all: however many addresses they sign in from. */
-  rateLimit: RateLimit;
+  /** Takes one request from the rate of a key or a member, however many addresses they sign in from. Throws `rate_limited`. */
+  takeRate(whose: { keyId: string; workspaceId: string; memberId?: string }): void;
 }
 
 /** Where a request to sign in comes from. */
@@ -40,13 +39,13 @@ export interface BegunSession {
  * Throws `unauthorized` for what is no key that is valid, and `rate_limited`.
  */
 export async function createSession(
-  { database, clock, keyRing, rateLimit }: SessionDeps,
+  { database, clock, keyRing, takeRate }: SessionDeps,
   apiKey: string,
   from: From,
 ): Promise<BegunSession> {
   const known = await keyRing.authenticate(apiKey.trim());
   if (!known) throw noKey();
-  rateLimit(known, {});
+  takeRate(known);
   const { workspaceId, keyId } = known;
   const begun = { id: newUuid(), secret: newSessionSecret(), workspaceId, keyId };
   return database.inWorkspace(workspaceId, async (tx) => {

@@ -10,6 +10,8 @@ export type AuditRow = Row<'audit_log'> & { key_name: string | null; member_emai
 export interface AuditQuery extends PageQuery {
   /** UUID. */
   keyId: string | undefined;
+  /** Whether who asks may read members' addresses, and so look for them. */
+  seesMembers: boolean;
   /** UUID. */
   memberId: string | undefined;
   action: string | undefined;
@@ -24,7 +26,7 @@ export interface AuditQuery extends PageQuery {
 /** One page of the audit log, by time, and how many entries there are on all pages. */
 export const auditPage = (tx: WorkspaceTx, page: AuditQuery): Promise<Page<AuditRow>> =>
   readPage(tx, page, {
-    columns: sql`a.*, k.name as key_name, m.email as member_email`,
+    columns: sql`a.*, k.name as key_name, ${page.seesMembers ? sql`m.email` : sql`null`} as member_email`,
     from: sql`audit_log a left join api_keys k on k.workspace_id = a.workspace_id and k.id = a.key_id
       left join members m on m.workspace_id = a.workspace_id and m.id = a.member_id`,
     where: [
@@ -36,6 +38,13 @@ export const auditPage = (tx: WorkspaceTx, page: AuditQuery): Promise<Page<Audit
       page.createdAfter !== undefined && sql`a.created_at >= ${new Date(page.createdAfter)}`,
       page.createdBefore !== undefined && sql`a.created_at < ${new Date(page.createdBefore)}`,
     ],
-    search: ['a.action', 'a.resource_type', 'a.resource_id', 'a.request_id', 'k.name', 'm.email'],
+    search: [
+      'a.action',
+      'a.resource_type',
+      'a.resource_id',
+      'a.request_id',
+      'k.name',
+      ...(page.seesMembers ? ['m.email'] : []),
+    ],
     order: ['a.created_at', 'a.id'],
   });

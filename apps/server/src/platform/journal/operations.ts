@@ -2,18 +2,20 @@ import type { Database } from '../../foundation/database/database.ts';
 import { pageAnswer, pageOf } from '../../foundation/database/page.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
 import { fromId, toId } from '../../foundation/values/ids.ts';
+import { lacking } from '../../foundation/values/permissions.ts';
 import { ok } from '../../foundation/values/success.ts';
 import { type AuditRow, auditPage } from './audit-page.ts';
 
 /** The operation of the tag "Audit log". */
 export function auditLogOperations(database: Database) {
   return {
-    listAuditLog: async ({ query }, { workspaceId }) => {
+    listAuditLog: async ({ query }, { workspaceId, key }) => {
       const page = pageOf(query);
       const { apiKeyId, memberId: member, action, resourceId, createdAfter, createdBefore } = query;
       const keyId = apiKeyId === undefined ? undefined : fromId(apiKeyId);
       const memberId = member === undefined ? undefined : fromId(member);
-      const wanted = { ...page, keyId, memberId, action, resourceId, createdAfter, createdBefore };
+      const seesMembers = lacking(key.permissions, ['members:read']).length === 0;
+      const wanted = { ...page, keyId, memberId, seesMembers, action, resourceId, createdAfter, createdBefore };
       const found = await database.inSnapshot(workspaceId, (tx) => auditPage(tx, wanted));
       return ok(pageAnswer(page, found, present));
     },

@@ -3,6 +3,7 @@ import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { Handlers, Site } from '../../foundation/http/handler.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId, toId } from '../../foundation/values/ids.ts';
+import { lacking } from '../../foundation/values/permissions.ts';
 import { existing, notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { created, ok } from '../../foundation/values/success.ts';
 import {
@@ -26,7 +27,7 @@ export type SignInDeps = SessionDeps & { secrets: Secrets; provider: IdentityPro
 
 /** The operations of the tag "Sessions". */
 export function sessionOperations(deps: SignInDeps) {
-  const { database, clock, secrets, provider, rateLimit } = deps;
+  const { database, clock, secrets, provider, takeRate } = deps;
 
   async function current(who: Who): Promise<components['schemas']['CurrentSession']> {
     const { workspaceId, keyId, sessionId } = who;
@@ -58,7 +59,7 @@ export function sessionOperations(deps: SignInDeps) {
     const email = await provider.finish(begun, back);
     const [membership] = await database.inEngine((tx) => findMemberships(tx, email));
     if (!membership) throw noMember();
-    rateLimit({ keyId: membership.memberId, workspaceId: membership.workspaceId }, {});
+    takeRate({ ...membership, keyId: membership.memberId });
     return signInMember(deps, membership, from);
   }
 
@@ -72,8 +73,10 @@ export function sessionOperations(deps: SignInDeps) {
       return { ...ok({ url }), headers: { 'Set-Cookie': cookie } };
     },
 
-    listSessions: async ({ query }, { workspaceId }) =>
-      ok(await listed(database, workspaceId, query, sessionPage(clock.now()), present)),
+    listSessions: async ({ query }, { workspaceId, key }) => {
+      const seesMembers = lacking(key.permissions, ['members:read']).length === 0;
+      return ok(await listed(database, workspaceId, query, sessionPage(clock.now()), presentTo(seesMembers)));
+    },
 
     createSession: async ({ body }, context) => {
       const site = context.site();
@@ -127,10 +130,12 @@ interface Who {
   permissions: readonly string[];
 }
 
-const present = (row: SessionRow) => ({
+/** A session as who asks sees it: members' addresses only if they may read members. */
+const presentTo = (seesMembers: boolean) => (row: SessionRow) => ({
   id: toId('ses', row.id),
   ...(row.key_name !== null && { apiKeyId: toId('key', row.api_key_id!), apiKeyName: row.key_name }),
-  ...(row.email !== null && { memberId: toId('mem', row.member_id!), memberEmail: row.email }),
+  ...(row.member_id !== null && { memberId: toId('mem', row.member_id) }),
+  ...(seesMembers && row.email !== null && { memberEmail: row.email }),
   address: row.address,
   createdAt: row.created_at.toISOString(),
   lastUsedAt: row.last_used_at.toISOString(),

@@ -42,11 +42,11 @@ export async function changeWorkspace(
   workspaceId: string,
   from: From,
 ): Promise<BegunSession> {
-  const { database, keyRing, rateLimit } = deps;
+  const { database, keyRing, takeRate } = deps;
   const session = held === undefined ? undefined : await keyRing.authenticateSession(held);
   if (session?.memberId === undefined) throw noSession();
   const { memberId } = session;
-  rateLimit(session, {});
+  takeRate(session);
   const here = await database.inWorkspace(session.workspaceId, (tx) => findMember(tx, memberId));
   const all = here ? await database.inEngine((tx) => findMemberships(tx, here.email)) : [];
   const there = all.find((each) => each.workspaceId === fromId(workspaceId));

@@ -57,10 +57,11 @@ export function exportOperations(deps: ExportDeps) {
 }
 
 /** Nobody reads by an export what the key may not read. */
-function checkPermission({ key: { permissions } }: RequestContext, wanted: Wanted): void {
+function checkPermission({ key: { permissions }, memberId }: RequestContext, wanted: Wanted): void {
   if (permissions.includes('*')) return;
   const missing = permissionsFor(wanted).find((each) => !permissions.includes(each));
-  if (missing) throw new ServiceError('forbidden', `This key lacks the permission ${missing}.`);
+  const who = memberId === undefined ? 'This key' : 'Your role';
+  if (missing) throw new ServiceError('forbidden', `${who} lacks the permission ${missing}.`);
 }
 
 /** Whatever is kept about a person may stand in any of these. */

@@ -180,7 +180,7 @@ test('a key revokes none that may do more than it', async () => {
     const { id, key } = await made({ permissions });
     const { response, error } = await revoke(id, weak);
     expect([response.status, error?.code]).toEqual([403, 'forbidden']);
-    expect(error?.error).toMatch(/lacks: (\*|calls:write)\.$/);
+    expect(error?.error).toMatch(/lack: (\*|calls:write)\.$/);
     expect(await statusOf(key)).toBe(200);
   }
   for (const permissions of [['calls:read'], ['api_keys:write', 'calls:read']] as Body['permissions'][])

@@ -190,6 +190,26 @@ describe('the session of a member', () => {
     expect(await status()).toBe(401);
   });
 
+  test("shows its member's address to nobody who may not read members", async () => {
+    const [browser, weak] = [
+      await signInMember(server, 'admin'),
+      await clientWith(['api_keys:read', 'audit_log:read']),
+    ];
+    await browser.ask('POST', '/v1/api-keys', { name: 'By a member', permissions: ['calls:read'] });
+    const { memberEmail } = (await browser.ask('GET', '/v1/session')).body.data;
+    const { memberId } = browser;
+    const trail = async (client: typeof weak, query: object) =>
+      (await client.GET('/v1/audit-log', { params: { query } })).data!.data.items;
+    expect(await trail(server.client, { searchText: memberEmail })).toMatchObject([{ memberId, memberEmail }]);
+    expect(await trail(weak, { searchText: memberEmail })).toEqual([]);
+    const seen = [
+      ...(await trail(weak, { memberId })),
+      ...(await weak.GET('/v1/sessions', { params: { query: { perPage: 100 } } })).data!.data.items,
+    ].filter((each) => each.memberId === memberId);
+    expect(seen).toHaveLength(2);
+    for (const each of seen) expect(each).not.toHaveProperty('memberEmail');
+  });
+
   test('is left also once its role may more than the request knew', async () => {
     const browser = await signInMember(server, 'viewer');
     expect((await browser.ask('GET', '/v1/session')).status).toBe(200);
