@@ -29,20 +29,22 @@ export function every(
   const closing = new AbortController();
   let resting = new AbortController();
   let failures = 0;
-  let isTold = false;
+  /** Those that are told of here. */
+  let faults = 0;
 
   const once = async () => {
     try {
       const hasMore = (await run(closing.signal)) === true;
-      if (isTold) log.info({ loop: name, failures }, 'a background run works again');
+      if (faults > 0) log.info({ loop: name, failures: faults }, 'a background run works again');
       failures = 0;
-      isTold = false;
+      faults = 0;
       return hasMore;
     } catch (error) {
       failures += 1;
-      if (closing.signal.aborted || isDatabaseLost(error) || !Number.isInteger(Math.log2(failures))) return false;
-      log.error({ err: error, loop: name, failures }, 'a background run failed; it is tried again');
-      isTold = true;
+      if (closing.signal.aborted || isDatabaseLost(error)) return false;
+      faults += 1;
+      if (Number.isInteger(Math.log2(faults)))
+        log.error({ err: error, loop: name, failures: faults }, 'a background run failed; it is tried again');
       return false;
     }
   };
