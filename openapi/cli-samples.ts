@@ -106,6 +106,11 @@ listWebhookDeliveries webhooks deliveries <webhookId>
 listApiKeys keys list
 createApiKey keys create [--name] [--permissions] [--expires-at]
 revokeApiKey keys revoke <keyId>
+listMembers members list
+createMember members create [--email] [--role]
+getMember members show <memberId>
+updateMember members update <memberId> [--role]
+deleteMember members delete <memberId>
 getWorkspace workspace show
 updateWorkspace workspace update
 pauseDialing pause --yes

@@ -8,6 +8,7 @@ import { addDnc } from './commands/dnc.ts';
 import { addKeys } from './commands/keys.ts';
 import { addKnowledgeBases } from './commands/knowledge-bases.ts';
 import { addLists } from './commands/lists.ts';
+import { addMembers } from './commands/members.ts';
 import { addNumbers } from './commands/numbers.ts';
 import { addPeople } from './commands/people.ts';
 import { addPools } from './commands/pools.ts';
@@ -74,6 +75,7 @@ export function createProgram(io: Io): Command {
     addKnowledgeBases,
     addWebhooks,
     addKeys,
+    addMembers,
     addWorkspace,
   ];
   for (const add of parts) add(program, io);

@@ -122,6 +122,16 @@ test('keys are shown once, listed without, and revoked', async () => {
     .toMatchObject({ code: 1, stderr: expect.stringContaining('next     Log in with a key') });
 });
 
+test('members are invited, given other roles and removed', async () => {
+  const made = await json<{ id: string }>('members', 'create', '--email', 'ada@example.com', '--role', 'manager');
+  await json('members', 'update', made.id, '--role', 'viewer');
+  expect((await cli(['members', 'list'])).stdout).toMatch(
+    new RegExp(`^${made.id} +ada@example.com +viewer +invited`, 'm'),
+  );
+  expect(await json('members', 'delete', made.id)).toEqual({ id: made.id, deleted: true });
+  expect((await cli(['members', 'show', made.id])).stderr).toMatch(/code +not_found \(404\)/);
+});
+
 test('the workspace is shown and changed, and dialing is paused only where somebody says yes', async () => {
   expect(
     await json('workspace', 'update', '--max-concurrent-calls', '40', '--allowed-countries', 'US,GB'),
