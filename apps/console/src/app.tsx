@@ -2,7 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { router } from './router.tsx';
 import { SignIn } from './screens/sign-in.tsx';
-import { queries, useSession } from './session.ts';
+import { queries, useSession, wordsOf } from './session.ts';
 
 export const App = () => (
   <QueryClientProvider client={queries}>
@@ -14,9 +14,5 @@ export const App = () => (
 function Door() {
   const { data: session, isPending, error } = useSession();
   if (isPending) return null;
-  return session ? (
-    <RouterProvider router={router} />
-  ) : (
-    <SignIn fault={error ? 'The server does not answer.' : undefined} />
-  );
+  return session ? <RouterProvider router={router} /> : <SignIn fault={error ? wordsOf(error) : undefined} />;
 }

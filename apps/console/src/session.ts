@@ -1,5 +1,5 @@
 import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query';
-import { ConnectionError, createClient, ServerError, type TrunklineClient, TrunklineError } from '@trunkline/client';
+import { ConnectionError, createClient, ServerError, type TrunklineClient, UnauthorizedError } from '@trunkline/client';
 import { serverLost, watchedFetch } from './link.ts';
 import { allows } from './rules/words.ts';
 
@@ -12,6 +12,8 @@ export const client: TrunklineClient = createClient({
   fetch: watchedFetch,
 });
 
+const hasEnded = (error: unknown) => error instanceof UnauthorizedError;
+
 const isAway = (error: unknown) =>
   error instanceof ConnectionError || (error instanceof ServerError && [502, 503, 504].includes(error.status));
 
@@ -20,7 +22,7 @@ export const queries: QueryClient = new QueryClient({
     onError: (error) => {
       if (isAway(error)) serverLost();
       // The session has ended: the page asks who is there, and finds nobody.
-      if (error instanceof TrunklineError && error.status === 401) queries.setQueryData(sessionKey, null);
+      if (hasEnded(error)) become(null);
     },
   }),
   defaultOptions: {
@@ -30,6 +32,7 @@ export const queries: QueryClient = new QueryClient({
 });
 
 const sessionKey = ['session'];
+const isOfWhoReads = ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== sessionKey[0];
 type Session = Awaited<ReturnType<typeof client.sessions.getCurrent>>;
 
 /** Who is signed in, and what they may do: nothing until it is known, `null` if nobody is. */
@@ -37,12 +40,19 @@ export const useSession = () =>
   useQuery({
     queryKey: sessionKey,
     staleTime: Number.POSITIVE_INFINITY,
+    // What they may do may have changed meanwhile, or who they are, in another window.
+    refetchOnWindowFocus: 'always',
     retry: 3,
-    queryFn: () =>
-      client.sessions.getCurrent().catch((error) => {
-        if (error instanceof TrunklineError && error.status === 401) return null;
+    queryFn: async () => {
+      const now = await client.sessions.getCurrent().catch((error) => {
+        if (hasEnded(error)) return null;
         throw error;
-      }),
+      });
+      const before = queries.getQueryData<Session | null>(sessionKey);
+      // Somebody else has signed in, in another window.
+      if (now && before && now.id !== before.id) queries.resetQueries({ predicate: isOfWhoReads });
+      return now;
+    },
   });
 
 /** Signs in. Rejects with the server's words. */
@@ -51,13 +61,15 @@ export async function signIn(apiKey: string): Promise<void> {
 }
 
 export async function signOut(): Promise<void> {
-  await client.sessions.endCurrent();
+  await client.sessions.endCurrent().catch((error) => {
+    if (!hasEnded(error)) throw error;
+  });
   become(null);
 }
 
 /** Forgets all that was read for whoever was there before. */
 function become(session: Session | null): void {
-  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+  queries.removeQueries({ predicate: isOfWhoReads });
   queries.setQueryData(sessionKey, session);
 }
 

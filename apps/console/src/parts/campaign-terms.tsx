@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import {
   ALL_DAYS,
   clock,
@@ -19,19 +19,30 @@ const CHANGEABLE = ['draft', 'scheduled', 'running', 'paused'];
 export function CampaignTerms({ campaign }: { campaign: Campaign }) {
   const may = useMay();
   const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setOpen(false);
+    button.current?.focus();
+  };
   const isRunning = campaign.status === 'running';
   const isMine = may('campaigns:write') && (!isRunning || may('campaigns:run')) && CHANGEABLE.includes(campaign.status);
   return (
     <section aria-labelledby="terms" className="border-line px-4 py-3 max-xl:border-t md:max-xl:col-span-2">
       <div className="flex items-baseline justify-between gap-2">
         <h2 id="terms">Hours and pace</h2>
-        {isMine && !isOpen && (
-          <button type="button" className="link cursor-pointer" onClick={() => setOpen(true)}>
+        {isMine && (
+          <button
+            ref={button}
+            type="button"
+            className="link cursor-pointer"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
             Change
           </button>
         )}
       </div>
-      {isOpen ? <TermsForm campaign={campaign} onDone={() => setOpen(false)} /> : <Terms campaign={campaign} />}
+      {isOpen ? <TermsForm campaign={campaign} onDone={close} /> : <Terms campaign={campaign} />}
     </section>
   );
 }
@@ -65,7 +76,7 @@ function Terms({ campaign }: { campaign: Campaign }) {
 }
 
 function TermsForm({ campaign, onDone }: { campaign: Campaign; onDone: () => void }) {
-  const [windows, setWindows] = useState(() => windowsOf(campaign));
+  const [windows, setWindows] = useState(() => windowsOf(campaign).map((window, id) => ({ id, window })));
   const [atOnce, setAtOnce] = useState(String(campaign.maxConcurrency));
   const [pace, setPace] = useState(String(campaign.callsPerSecond ?? ''));
   const cache = useQueryClient();
@@ -74,13 +85,19 @@ function TermsForm({ campaign, onDone }: { campaign: Campaign; onDone: () => voi
   const save = useMutation({
     mutationFn: async () => {
       const fields = {
-        ...windowFields(windows),
+        ...windowFields(windows.map(({ window }) => window)),
         maxConcurrency: Number(atOnce),
         callsPerSecond: pace ? Number(pace) : null,
       };
-      if (isRunning) await client.campaigns.pause(id);
-      await client.campaigns.update(id, fields);
-      return isRunning ? client.campaigns.resume(id) : client.campaigns.get(id);
+      if (!isRunning) return client.campaigns.update(id, fields);
+      await client.campaigns.pause(id);
+      try {
+        await client.campaigns.update(id, fields);
+      } finally {
+        // What was wrong with the change, the campaign goes on.
+        await client.campaigns.resume(id);
+      }
+      return client.campaigns.get(id);
     },
     onSuccess: (now) => {
       cache.setQueryData(['campaign', id], now);
@@ -94,12 +111,12 @@ function TermsForm({ campaign, onDone }: { campaign: Campaign; onDone: () => voi
     event.preventDefault();
     save.mutate();
   };
-  const change = (at: number, window: Window) => setWindows(windows.with(at, window));
+  const change = (id: number, window: Window) =>
+    setWindows(windows.map((each) => (each.id === id ? { id, window } : each)));
   return (
-    <form className="mt-2 grid gap-3" onSubmit={submit}>
-      {windows.map((window, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: it is where it stands.
-        <WindowFields key={at} window={window} onChange={(next) => change(at, next)} />
+    <form aria-labelledby="terms" className="mt-2 grid gap-3" onSubmit={submit}>
+      {windows.map((each) => (
+        <WindowFields key={each.id} window={each.window} onChange={(next) => change(each.id, next)} />
       ))}
       <div className="flex flex-wrap gap-3">
         <label>
@@ -147,7 +164,7 @@ function TermsForm({ campaign, onDone }: { campaign: Campaign; onDone: () => voi
 }
 
 /** One stretch of hours: its days, and from when to when. */
-export function WindowFields({ window, onChange }: { window: Window; onChange: (window: Window) => void }) {
+function WindowFields({ window, onChange }: { window: Window; onChange: (window: Window) => void }) {
   const toggle = (day: number) => {
     const days = ALL_DAYS.filter((each) => window.days.includes(each) !== (each === day));
     if (days.length > 0) onChange({ ...window, days });

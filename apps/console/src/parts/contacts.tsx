@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useEffect, useMemo, useRef } from 'react';
+import { useMemo } from 'react';
 import {
   type Campaign,
   type Contact,
@@ -12,7 +12,9 @@ import {
   type Stats,
 } from '../rules/words.ts';
 import { client, useMay } from '../session.ts';
+import { Fault } from './heading.tsx';
 import { type ColumnOf, PagedTable } from './paged-table.tsx';
+import { SearchField } from './search-field.tsx';
 import { When } from './when.tsx';
 
 const route = getRouteApi('/campaigns/$campaignId');
@@ -35,7 +37,7 @@ export function Contacts({ campaign, stats }: { campaign: Campaign; stats: Stats
   const total = useTotal(id, stats, filters);
   const columns = useMemo(() => columnsOf(id), [id]);
   const look = (change: typeof search) =>
-    navigate({ search: { ...search, ...change }, replace: true, resetScroll: false });
+    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const reasons = Object.keys({ ...stats.reasons?.notYet, ...stats.reasons?.never, ...(reason && { [reason]: 1 }) });
   return (
     <section aria-labelledby="contacts" className="border-t border-rule">
@@ -57,15 +59,7 @@ export function Contacts({ campaign, stats }: { campaign: Campaign; stats: Stats
           says={reasonSays}
           onChange={(value) => look({ reason: value })}
         />
-        <label className="flex min-w-40 flex-1 items-center gap-2">
-          <span className="label">Name or number</span>
-          <input
-            type="search"
-            className="min-w-0 max-w-80 flex-1"
-            value={q ?? ''}
-            onChange={(event) => look({ q: event.target.value || undefined })}
-          />
-        </label>
+        <SearchField label="Name or number" value={q} onSearch={(text) => look({ q: text })} />
       </div>
       {total !== undefined && (
         <PagedTable
@@ -83,7 +77,9 @@ export function Contacts({ campaign, stats }: { campaign: Campaign; stats: Stats
           }
         />
       )}
-      {contact && <Detail campaignId={id} phoneNumber={contact} onClose={() => look({ contact: undefined })} />}
+      {contact && (
+        <Detail key={contact} campaignId={id} phoneNumber={contact} onClose={() => look({ contact: undefined })} />
+      )}
     </section>
   );
 }
@@ -163,6 +159,9 @@ const columnsOf = (campaignId: string): ColumnOf<Contact>[] => [
   { head: 'Next call', width: '108px', cell: ({ nextAttemptAt }) => <When at={nextAttemptAt} />, isOptional: true },
 ];
 
+/** What has come up is read from its beginning. */
+const focus = (element: HTMLElement | null) => element?.focus();
+
 /** One contact: why it is as it is, what can be done, and its calls. */
 function Detail({
   campaignId,
@@ -174,20 +173,19 @@ function Detail({
   onClose: () => void;
 }) {
   const may = useMay();
-  const heading = useRef<HTMLHeadingElement>(null);
-  const { data: contact } = useQuery({
+  const { data: contact, error } = useQuery({
     queryKey: ['contacts', campaignId, 'one', phoneNumber],
-    queryFn: async () =>
-      (await client.campaigns.listContacts(campaignId, { searchText: phoneNumber, perPage: 1 })).items[0] ?? null,
+    queryFn: async () => {
+      const { items } = await client.campaigns.listContacts(campaignId, { searchText: phoneNumber });
+      return items.find((each) => each.phoneNumber === phoneNumber) ?? null;
+    },
   });
-  const { data: calls } = useQuery({
+  const { data: calls, error: callsError } = useQuery({
     queryKey: ['campaign-calls', campaignId, contact?.id],
     enabled: Boolean(contact) && may('calls:read'),
     queryFn: () => client.calls.list({ contactId: contact!.id, perPage: 20 }),
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another contact is read from its beginning.
-  useEffect(() => heading.current?.focus(), [phoneNumber]);
-  if (contact === undefined) return null;
+  if (contact === undefined) return <Fault error={error} />;
   return (
     <aside
       aria-labelledby="contact"
@@ -195,7 +193,7 @@ function Detail({
       onKeyDown={(event) => event.key === 'Escape' && onClose()}
     >
       <div className="flex items-baseline justify-between gap-4">
-        <h3 id="contact" ref={heading} tabIndex={-1} className="text-head break-words">
+        <h3 id="contact" ref={focus} tabIndex={-1} className="text-head break-words">
           {contact?.name ?? phoneNumber} {contact?.name && <span className="text-dim">{phoneNumber}</span>}
         </h3>
         <button type="button" className="link cursor-pointer" onClick={onClose}>
@@ -203,6 +201,7 @@ function Detail({
         </button>
       </div>
       {contact ? <Why contact={contact} /> : <p>This campaign has no such contact.</p>}
+      <Fault error={callsError} />
       {calls && calls.items.length > 0 && (
         <ul className="mt-2">
           {calls.items.map((call) => (

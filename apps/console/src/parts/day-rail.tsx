@@ -1,4 +1,4 @@
-import { useNow } from '../live.ts';
+import { useNow } from '../live.tsx';
 import { clock, isWithin, marksAt, type Span } from '../rules/hours.ts';
 import { number } from '../rules/words.ts';
 

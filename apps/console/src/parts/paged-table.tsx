@@ -1,4 +1,3 @@
-// biome-ignore-all lint/a11y/useSemanticElements: rows that are placed by their number can't be a table's.
 import { keepPreviousData, useQueries } from '@tanstack/react-query';
 import { createColumnHelper, tableFeatures, useTable } from '@tanstack/react-table';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
@@ -31,6 +30,8 @@ interface PagedTableProps<Row> {
   /** The row that is looked at, by its key. */
   current?: string | undefined;
   whenEmpty: ReactNode;
+  /** Those to be seen are asked for anew so often. */
+  refetchMs?: number;
 }
 
 interface Placed<Row> {
@@ -42,7 +43,7 @@ interface Placed<Row> {
 /** A table of as many rows as there are: those to be seen are loaded, a page at a time, and no others are drawn. */
 export function PagedTable<Row extends object>(props: PagedTableProps<Row>) {
   const { name, total, columns, keyOf, current, whenEmpty } = props;
-  const body = useRef<HTMLDivElement>(null);
+  const body = useRef<HTMLTableSectionElement>(null);
   const [scrollMargin, setMargin] = useState(0);
   // What stands above it grows and shrinks.
   useLayoutEffect(() => {
@@ -61,45 +62,45 @@ export function PagedTable<Row extends object>(props: PagedTableProps<Row>) {
   const style = { '--wide': tracks(true).join(' '), '--narrow': tracks(false).join(' ') } as object;
   const line = 'cells px-4 grid-cols-(--narrow) lg:grid-cols-(--wide)';
   const look = (at: number) =>
-    `clip ${columns[at]!.isFigure ? 'text-end' : ''} ${columns[at]!.isOptional ? 'max-lg:hidden' : ''}`;
+    `clip ${columns[at]!.isFigure ? 'text-end!' : ''} ${columns[at]!.isOptional ? 'max-lg:hidden' : ''}`;
   if (total === 0) return <div className="px-4 py-6 text-dim">{whenEmpty}</div>;
   return (
-    <div role="table" aria-label={name} aria-rowcount={total + 1} style={style}>
+    <>
       <Fault error={error} />
-      <div role="rowgroup" className="border-b border-rule">
-        {table.getHeaderGroups().map((group) => (
-          <div key={group.id} role="row" aria-rowindex={1} tabIndex={-1} className={`label py-1 ${line}`}>
-            {group.headers.map((header, at) => (
-              <span key={header.id} role="columnheader" tabIndex={-1} className={look(at)}>
-                <table.FlexRender header={header} />
-              </span>
-            ))}
-          </div>
-        ))}
-      </div>
-      <div role="rowgroup" ref={body} className="relative" style={{ height: virtualizer.getTotalSize() }}>
-        {table.getRowModel().rows.map((each) => {
-          const { index, start, row } = each.original;
-          const isCurrent = row !== undefined && keyOf(row) === current;
-          return (
-            <div
-              key={index}
-              role="row"
-              aria-rowindex={index + 2}
-              tabIndex={-1}
-              className={`absolute inset-x-0 h-[29px] items-center border-b border-line ${line} ${isCurrent ? 'bg-night' : 'hover:bg-raised'}`}
-              style={{ transform: `translateY(${start - scrollMargin}px)` }}
-            >
-              {each.getAllCells().map((cell, at) => (
-                <span key={cell.id} role="cell" className={look(at)}>
-                  <table.FlexRender cell={cell} />
-                </span>
+      <table aria-label={name} aria-rowcount={total + 1} className="block" style={style}>
+        <thead className="block border-b border-rule">
+          {table.getHeaderGroups().map((group) => (
+            <tr key={group.id} aria-rowindex={1} className={`label py-1 ${line}`}>
+              {group.headers.map((header, at) => (
+                <th key={header.id} scope="col" className={look(at)}>
+                  <table.FlexRender header={header} />
+                </th>
               ))}
-            </div>
-          );
-        })}
-      </div>
-    </div>
+            </tr>
+          ))}
+        </thead>
+        <tbody ref={body} className="relative block" style={{ height: virtualizer.getTotalSize() }}>
+          {table.getRowModel().rows.map((each) => {
+            const { index, start, row } = each.original;
+            const isCurrent = row !== undefined && keyOf(row) === current;
+            return (
+              <tr
+                key={index}
+                aria-rowindex={index + 2}
+                className={`absolute inset-x-0 h-[29px] items-center border-b border-line ${line} ${isCurrent ? 'bg-night' : 'hover:bg-raised'}`}
+                style={{ transform: `translateY(${start - scrollMargin}px)` }}
+              >
+                {each.getAllCells().map((cell, at) => (
+                  <td key={cell.id} className={look(at)}>
+                    <table.FlexRender cell={cell} />
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </>
   );
 }
 
@@ -117,7 +118,7 @@ function useColumns<Row extends object>(columns: readonly ColumnOf<Row>[]) {
 }
 
 /** The pages that hold the rows from one to another. */
-function usePages<Row>({ queryKey, load }: PagedTableProps<Row>, first: number, last: number) {
+function usePages<Row>({ queryKey, load, refetchMs = 0 }: PagedTableProps<Row>, first: number, last: number) {
   const from = Math.floor(first / PER_PAGE);
   const pages = Array.from({ length: Math.floor(last / PER_PAGE) - from + 1 }, (_, at) => from + at);
   const results = useQueries({
@@ -125,6 +126,7 @@ function usePages<Row>({ queryKey, load }: PagedTableProps<Row>, first: number, 
       queryKey: [...queryKey, page],
       queryFn: () => load(page + 1, PER_PAGE),
       placeholderData: keepPreviousData,
+      refetchInterval: refetchMs || (false as const),
     })),
   });
   return {

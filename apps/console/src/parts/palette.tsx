@@ -1,7 +1,8 @@
+import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useState } from 'react';
+import { useState } from 'react';
 import { PLACES, placeOfText } from '../rules/places.ts';
 import { plain } from '../rules/words.ts';
 import { client, useMay } from '../session.ts';
@@ -30,61 +31,44 @@ export default function Palette({ isOpen, onOpenChange }: { isOpen: boolean; onO
 
 function Search({ onDone }: { onDone: () => void }) {
   const [text, setText] = useState('');
-  const [chosen, setChosen] = useState(0);
   const navigate = useNavigate();
   const found = useFound(text);
-  const at = Math.min(chosen, found.length - 1);
-  const go = (to: Found | undefined) => {
-    if (!to) return;
-    navigate({ to: to.path, search: to.search ?? {} } as never);
+  const go = ({ path, search }: Found) => {
+    navigate({ to: path, search: search ?? {} } as never);
     onDone();
   };
-  const press = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === 'Enter') go(found[at]);
-    else if (step && found.length) setChosen((at + step + found.length) % found.length);
-    else return;
-    event.preventDefault();
-  };
   return (
-    <>
-      <input
+    <Autocomplete.Root
+      open
+      inline
+      items={found}
+      filter={null}
+      value={text}
+      onValueChange={setText}
+      itemToStringValue={(each) => each.says}
+      autoHighlight="always"
+      keepHighlight
+    >
+      <Autocomplete.Input
         className="w-full border-0 border-b border-line px-4 py-3"
         placeholder="A screen, a campaign’s name, a number, an ID"
         aria-label="Go to"
-        role="combobox"
-        aria-expanded="true"
-        aria-controls="found"
-        aria-activedescendant={found[at] && `found-${at}`}
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          setChosen(0);
-        }}
-        onKeyDown={press}
-        // biome-ignore lint/a11y/noAutofocus: it is what the dialog was opened for.
-        autoFocus
       />
-      <div id="found" role="listbox" aria-label="Found" className="max-h-[50vh] overflow-y-auto py-1">
-        {found.map((each, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: its keys are the input's.
-          <div
+      <Autocomplete.Empty className="px-4 text-dim not-empty:py-2">Nothing has this name.</Autocomplete.Empty>
+      <Autocomplete.List aria-label="Found" className="max-h-[50vh] overflow-y-auto not-empty:py-1">
+        {(each: Found) => (
+          <Autocomplete.Item
             key={each.path + each.says}
-            id={`found-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === at}
-            className={`flex cursor-pointer justify-between gap-4 px-4 py-1 ${index === at ? 'bg-ink text-paper' : ''}`}
+            value={each}
+            className="group flex cursor-pointer justify-between gap-4 px-4 py-1 data-highlighted:bg-ink data-highlighted:text-paper"
             onClick={() => go(each)}
-            onPointerMove={() => setChosen(index)}
           >
             <span className="clip">{each.says}</span>
-            <span className={index === at ? '' : 'text-dim'}>{each.more}</span>
-          </div>
-        ))}
-        {found.length === 0 && <div className="px-4 py-1 text-dim">Nothing has this name.</div>}
-      </div>
-    </>
+            <span className="text-dim group-data-highlighted:text-paper">{each.more}</span>
+          </Autocomplete.Item>
+        )}
+      </Autocomplete.List>
+    </Autocomplete.Root>
   );
 }
 
@@ -100,7 +84,7 @@ function useFound(text: string): Found[] {
   const place = placeOfText(text);
   const screens = PLACES.filter(({ permission, name }) => may(permission) && name.toLowerCase().includes(wanted));
   return [
-    ...(place ? [{ ...place, says: `${place.says} ${text.trim()}` }] : []),
+    ...(place && may(place.permission) ? [{ ...place, says: `${place.says} ${text.trim()}` }] : []),
     ...screens.map(({ path, name }) => ({ path, says: name })),
     ...(data?.items ?? [])
       .filter(({ name }) => name.toLowerCase().includes(wanted))

@@ -1,8 +1,10 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
+import { useMutation } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { PLACES } from '../rules/places.ts';
 import { signOut, useMay, useSession } from '../session.ts';
+import { Fault } from './heading.tsx';
 import { StopBar } from './stop-bar.tsx';
 
 const loadPalette = () => import('./palette.tsx');
@@ -25,8 +27,11 @@ export function Shell() {
     };
     addEventListener('keydown', press);
     // So that it is there when it is first asked for.
-    requestIdleCallback(loadPalette);
-    return () => removeEventListener('keydown', press);
+    const timer = setTimeout(loadPalette, 1000);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener('keydown', press);
+    };
   }, []);
   return (
     <CSPProvider disableStyleElements>
@@ -57,6 +62,10 @@ function Places({ onAsk }: { onAsk: () => void }) {
   const may = useMay();
   const { data: session } = useSession();
   const navigate = useNavigate();
+  const leave = useMutation({
+    mutationFn: signOut,
+    onSuccess: () => navigate({ to: '/campaigns', search: {} }),
+  });
   return (
     <nav
       aria-label="Console"
@@ -88,10 +97,11 @@ function Places({ onAsk }: { onAsk: () => void }) {
         type="button"
         className="cursor-pointer py-0.5 text-dim hover:text-ink lg:mt-3"
         title={session?.apiKeyName && `Signed in as ${session.apiKeyName}`}
-        onClick={() => signOut().finally(() => navigate({ to: '/campaigns', search: {} }))}
+        onClick={() => leave.mutate()}
       >
         Sign out
       </button>
+      <Fault error={leave.error} />
     </nav>
   );
 }

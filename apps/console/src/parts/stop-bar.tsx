@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLink } from '../link.ts';
-import { useHeld, useWorkspace } from '../live.ts';
+import { useHeld, useWorkspace } from '../live.tsx';
 import { several } from '../rules/words.ts';
 import { client, useMay, wordsOf } from '../session.ts';
 import { HoldButton } from './hold-button.tsx';
@@ -12,6 +12,7 @@ export function StopBar() {
   const may = useMay();
   const cache = useQueryClient();
   const stoppedAt = workspace?.dialingPausedAt;
+  const is = useLink().lostAt === undefined ? 'is' : 'was';
   const held = useHeld(stoppedAt !== undefined);
   const change = useMutation({
     mutationFn: (stop: boolean) => (stop ? client.workspace.pauseDialing() : client.workspace.resumeDialing()),
@@ -27,15 +28,18 @@ export function StopBar() {
     >
       <div className="flex min-h-11 flex-wrap items-center gap-x-4 gap-y-1 px-4 py-1.5">
         <strong className="clip max-w-[40vw]">{workspace?.name ?? 'Trunkline'}</strong>
-        <p role="status" className="min-w-0 flex-1 basis-56">
-          {stoppedAt && `All dialing is stopped since ${timeOf(stoppedAt)}${who ? `, by ${who}` : ''}. `}
-          {held && `${held}. `}
-          {!stoppedAt && workspace && `Dialing is on. ${several(workspace.usage.liveCalls, 'call')} up.`}
-          {change.error && ` ${wordsOf(change.error)}`}
+        <p className="min-w-0 flex-1 basis-56">
+          <span role="status">
+            {stoppedAt && `All dialing ${is} stopped since ${timeOf(stoppedAt)}${who ? `, by ${who}` : ''}. `}
+            {held && `${held}. `}
+            {!stoppedAt && workspace && `Dialing ${is} on. `}
+            {change.error && `${wordsOf(change.error)} `}
+          </span>
+          {/* It changes too often to be read out. */}
+          {!stoppedAt && workspace && `${several(workspace.usage.liveCalls, 'call')} up.`}
         </p>
         {may('campaigns:run') && workspace && (
           <HoldButton
-            key={String(Boolean(stoppedAt))}
             className={stoppedAt ? 'border-current' : 'button-signal'}
             holding={stoppedAt ? 'Keep holding to go on' : 'Keep holding to stop'}
             onHeld={() => change.mutate(!stoppedAt)}

@@ -55,6 +55,17 @@ export function withinDay({ start, end }: Span): Span[] {
   ].filter((span) => span.end > span.start);
 }
 
+/** The same time in spans that neither touch nor overlap, in order. */
+export function merged(spans: readonly Span[]): Span[] {
+  const whole: Span[] = [];
+  for (const { start, end } of [...spans].sort((a, b) => a.start - b.start)) {
+    const last = whole.at(-1);
+    if (last && start <= last.end) last.end = Math.max(last.end, end);
+    else whole.push({ start, end });
+  }
+  return whole;
+}
+
 /** Mon–Fri 09:00–18:00. */
 export const windowSays = ({ days, start, end }: Window) => `${daysSay(days)} ${clock(start)}–${clock(end)}`;
 

@@ -1,4 +1,7 @@
-import { type Campaign, number, reasonSays, type Stats, several, type Workspace } from './words.ts';
+import type { components } from '@trunkline/client';
+import { type Campaign, type Known, number, reasonSays, type Stats, several, type Workspace } from './words.ts';
+
+type Schemas = components['schemas'];
 
 /** What a campaign's state is, in words: what it does now, why, and what can be done. */
 export interface Picture {
@@ -35,14 +38,14 @@ interface Seen {
 
 const HOURS = ['outside_window', 'quiet_hours', 'holiday'];
 
-const FAILURES: Record<string, string> = {
+const FAILURES = {
   no_callable_contacts: 'There was nobody to call.',
   no_outbound_number: 'There was no number to call from.',
   agent_unavailable: 'The agent could not be reached.',
   billing: 'The provider refused for want of money.',
   trunk_failure: 'The trunk failed.',
   internal: 'The server failed; its log says why.',
-};
+} satisfies Record<Known<Schemas['CampaignFailureReason']>, string>;
 
 /** How many are left to be called. */
 export const leftOf = ({ pending, waiting, dialing }: Stats) => pending + waiting + dialing;
@@ -71,7 +74,12 @@ export function pictureOf(seen: Seen): Picture {
       return { name: 'cancelled', says: 'Cancelled before it called anybody.' };
     default: {
       const reason = campaign.meta?.failure?.reason;
-      return { name: 'failed', says: 'Failed.', more: (reason && FAILURES[reason]) ?? reason, isWrong: true };
+      return {
+        name: 'failed',
+        says: 'Failed.',
+        more: (reason && (FAILURES as Record<string, string>)[reason]) ?? reason,
+        isWrong: true,
+      };
     }
   }
 }

@@ -15,12 +15,21 @@ export const PLACES = [
   { path: '/lists/audit-log', name: 'Audit log', permission: 'audit_log:read' },
 ] as const;
 
+interface Target {
+  path: string;
+  search?: Record<string, string>;
+  says: string;
+  permission: string;
+}
+
 /** Where a number, an ID or a name that somebody types may lead. */
-export function placeOfText(text: string): { path: string; search?: Record<string, string>; says: string } | undefined {
+export function placeOfText(text: string): Target | undefined {
   const trimmed = text.trim();
-  if (/^cmp_[0-9a-f]{32}$/.test(trimmed)) return { path: `/campaigns/${trimmed}`, says: 'Campaign' };
-  if (/^room_[0-9a-f]{32}$/.test(trimmed)) return { path: `/calls/${trimmed}`, says: 'Call' };
+  if (/^cmp_[0-9a-f]{32}$/.test(trimmed))
+    return { path: `/campaigns/${trimmed}`, says: 'Campaign', permission: 'campaigns:read' };
+  if (/^room_[0-9a-f]{32}$/.test(trimmed)) return { path: `/calls/${trimmed}`, says: 'Call', permission: 'calls:read' };
   const digits = trimmed.replace(/[\s().-]/g, '');
-  if (/^\+\d{7,15}$/.test(digits)) return { path: '/calls', search: { phoneNumber: digits }, says: 'Calls with' };
+  if (/^\+\d{7,15}$/.test(digits))
+    return { path: '/calls', search: { phoneNumber: digits }, says: 'Calls with', permission: 'calls:read' };
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { clock, daysSay, marksAt, minutesOf, windowFields, windowSays, windowsOf, withinDay } from './hours.ts';
+import { named } from './call.ts';
+import { clock, daysSay, marksAt, merged, minutesOf, windowFields, windowSays, windowsOf, withinDay } from './hours.ts';
 import { boundOf, pictureOf } from './picture.ts';
 import { placeOfText } from './places.ts';
 import { textsOf } from './search.ts';
@@ -66,6 +67,13 @@ test('hours are read and written in each form that a campaign has', () => {
     { start: 0, end: 120 },
     { start: 1320, end: 1440 },
   ]);
+  const days = [540, 1080, 540, 720, 660, 1140].flatMap((start, at, all) =>
+    at % 2 ? [] : [{ start, end: all[at + 1]! }],
+  );
+  expect(merged([...days, { start: 0, end: 60 }])).toEqual([
+    { start: 0, end: 60 },
+    { start: 540, end: 1140 },
+  ]);
   expect(daysSay([3, 1])).toBe('Mon, Wed');
 });
 
@@ -85,6 +93,11 @@ test('a number, an ID and a query lead where they should', () => {
   expect(placeOfText('4155550100')).toBeUndefined();
   expect(textsOf('state', 'q')({ state: 'done', q: 12, page: 'x' })).toEqual({ state: 'done', q: '12' });
   expect(textsOf('state')({ state: '' })).toEqual({});
+});
+
+test('rows without an ID have a name each, which stays as more come', () => {
+  const rows = ['1', '2', '2'].map((at) => ({ at }));
+  expect(named(rows).map(({ name }) => name)).toEqual(['1 1', '2 1', '2 2']);
 });
 
 test('figures are told as people write them', () => {

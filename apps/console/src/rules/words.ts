@@ -2,8 +2,17 @@ import type { components } from '@trunkline/client';
 
 type Schemas = components['schemas'];
 
-/** Why somebody is not called: what it says in a list, and what can be done. */
-export const reasonWords: Record<string, { says: string; todo: string }> = {
+/** The words of the contract that are known now; a server may be newer and have more. */
+export type Known<Word> = Word extends string ? (string extends Word ? never : Word) : never;
+
+/** What something is, and what can be done. */
+interface Reason {
+  says: string;
+  todo: string;
+}
+
+/** Why somebody is not called, by a campaign or at all. */
+const REASONS = {
   outside_window: { says: 'outside the campaign’s hours', todo: 'Wait, or change the hours.' },
   quiet_hours: { says: 'in the quiet hours', todo: 'Wait, or change the workspace’s quiet hours.' },
   holiday: { says: 'on a holiday', todo: 'Wait, or change the holidays.' },
@@ -52,27 +61,35 @@ export const reasonWords: Record<string, { says: string; todo: string }> = {
   },
   scheduled: { says: 'its time has not come', todo: 'Wait.' },
   expired: { says: 'its time was over', todo: 'Place it again.' },
-};
+  skipped_by_user: { says: 'somebody had it skipped', todo: 'Nothing: somebody did not want it called.' },
+} satisfies Record<Known<Schemas['CampaignContactReason'] | Schemas['CallReason']>, Reason>;
+
+export const reasonWords: Readonly<Record<string, Reason>> = REASONS;
 
 /** A word of the contract as a person writes it: `no_answer` is "no answer". */
 export const plain = (word: string) => word.replaceAll('_', ' ');
 
 export const reasonSays = (reason: string) => reasonWords[reason]?.says ?? plain(reason);
 
+const OUTCOME_WORDS = {
+  answered: 'Answered',
+  voicemail: 'A voicemail answered',
+  no_answer: 'Nobody answered',
+  busy: 'Busy',
+  declined: 'Declined',
+  invalid_number: 'The number is invalid',
+  do_not_call: 'Not called: the number is on a do-not-call list',
+  trunk_error: 'The trunk failed',
+  agent_error: 'The agent failed',
+  cancelled: 'Taken back before an answer',
+  unknown: 'Nobody knows whether it was placed',
+} satisfies Record<Known<Schemas['CallOutcome']>, string>;
+
+/** How a call ended, as a sentence begins. */
+export const outcomeWords: Readonly<Record<string, string>> = OUTCOME_WORDS;
+
 /** Outcomes in the order in which people ask for them. */
-export const OUTCOMES = [
-  'answered',
-  'voicemail',
-  'no_answer',
-  'busy',
-  'declined',
-  'invalid_number',
-  'do_not_call',
-  'trunk_error',
-  'agent_error',
-  'cancelled',
-  'unknown',
-] as const;
+export const OUTCOMES = Object.keys(OUTCOME_WORDS) as (keyof typeof OUTCOME_WORDS)[];
 
 const count = new Intl.NumberFormat('en');
 /** 12,345. */

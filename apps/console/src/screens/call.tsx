@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { NotFoundError } from '@trunkline/client';
+import { type ReactNode, useState } from 'react';
 import { Fault, Heading } from '../parts/heading.tsx';
 import { timeOf, When } from '../parts/when.tsx';
-import { endOf, timelineOf } from '../rules/call.ts';
+import { endOf, named, timelineOf } from '../rules/call.ts';
 import { type Call, duration, number, plain, reasonSays, short } from '../rules/words.ts';
 import { client, useMay } from '../session.ts';
 
@@ -36,8 +37,7 @@ export function CallScreen() {
       {recording && (
         <Part title="Recording">
           {recording.url ? (
-            // biome-ignore lint/a11y/useMediaCaption: what is said stands below.
-            <audio controls src={recording.url} preload="metadata" className="w-full" />
+            <Player key={roomId} url={recording.url} />
           ) : (
             <p className="text-dim">{plain(recording.status)}</p>
           )}
@@ -68,6 +68,13 @@ export function CallScreen() {
       <Sip roomId={roomId} hasSip={call.sipStatus !== undefined && !call.simulated} />
     </>
   );
+}
+
+/** The player keeps the first address: each reading of the call brings another one, which would begin it anew. */
+function Player({ url }: { url: string }) {
+  const [src] = useState(url);
+  // biome-ignore lint/a11y/useMediaCaption: sound without a picture has nowhere to show captions; WCAG 1.2.1 asks for a transcript, which stands below.
+  return <audio controls src={src} preload="metadata" className="w-full" />;
 }
 
 const Part = ({ title, children }: { title: string; children: ReactNode }) => (
@@ -140,9 +147,8 @@ function Said({ call }: { call: Call }) {
     <Part title="What was said">
       {turns.length === 0 && <p className="text-dim">Nobody has told. The agent reports it, if it can.</p>}
       <ol>
-        {turns.map((turn, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: turns have no other name than their place.
-          <li key={at} className="cells grid-cols-[48px_60px_minmax(0,1fr)] border-b border-line py-1">
+        {named(turns).map((turn) => (
+          <li key={turn.name} className="cells grid-cols-[48px_60px_minmax(0,1fr)] border-b border-line py-1">
             <span className="text-end text-dim">{duration(Math.max(0, (Date.parse(turn.at) - begin) / 1000))}</span>
             <span className="text-dim">{SPEAKERS[turn.role as 'agent'] ?? turn.role}</span>
             <span className={`break-words whitespace-pre-wrap ${turn.role === 'system' ? 'text-dim' : ''}`}>
@@ -198,18 +204,21 @@ function Result({ call }: { call: Call }) {
 /** The SIP messages as a ladder: sent to the right, received to the left; each opens to its text. */
 function Sip({ roomId, hasSip }: { roomId: string; hasSip: boolean }) {
   const may = useMay();
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['sip', roomId],
     enabled: hasSip && may('calls:read'),
-    queryFn: () => client.calls.getSip(roomId).catch(() => null),
+    queryFn: () =>
+      client.calls.getSip(roomId).catch((refused) => {
+        if (refused instanceof NotFoundError) return null;
+        throw refused;
+      }),
   });
-  if (!data || data.messages.length === 0) return null;
+  if (!data || data.messages.length === 0) return <Fault error={error} />;
   return (
     <div className="border-t border-rule">
       <Part title="SIP">
-        {data.messages.map((message, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: messages have no other name than their place.
-          <details key={at} className="border-b border-line py-1">
+        {named(data.messages).map((message) => (
+          <details key={message.name} className="border-b border-line py-1">
             <summary className="cells cursor-pointer grid-cols-[108px_32px_minmax(0,1fr)]">
               <span>{timeOf(message.at)}</span>
               <span>{message.direction === 'sent' ? '→' : '←'}</span>

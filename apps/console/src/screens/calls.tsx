@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { Heading } from '../parts/heading.tsx';
+import { Fault, Heading } from '../parts/heading.tsx';
 import { type ColumnOf, PagedTable } from '../parts/paged-table.tsx';
 import { When } from '../parts/when.tsx';
 import { type Call, duration, number, OUTCOMES, plain, short } from '../rules/words.ts';
 import { client } from '../session.ts';
 
 const route = getRouteApi('/calls');
+const REFETCH_MS = 10_000;
 const STATUSES = ['queued', 'dialing', 'ringing', 'in_progress', 'completed', 'failed', 'cancelled'];
 
 /** All calls, newest first. What is looked for stands in the address. */
@@ -16,9 +17,9 @@ export function CallsScreen() {
   const navigate = route.useNavigate();
   const key = JSON.stringify(search);
   const filters = useMemo(() => JSON.parse(key) as object, [key]);
-  const { data: total } = useQuery({
+  const { data: total, error } = useQuery({
     queryKey: ['calls', filters, 'total'],
-    refetchInterval: 10_000,
+    refetchInterval: REFETCH_MS,
     queryFn: async () => (await client.calls.list({ ...filters, perPage: 1, includeTotal: true })).totalCount ?? 0,
   });
   const look = (name: string, value: string) =>
@@ -60,12 +61,14 @@ export function CallsScreen() {
           </span>
         )}
       </form>
+      <Fault error={error} />
       {total !== undefined && (
         <PagedTable
           name="Calls"
           queryKey={['calls', filters, total]}
           load={(page, perPage) => client.calls.list({ ...filters, page, perPage })}
           total={total}
+          refetchMs={REFETCH_MS}
           columns={columns}
           keyOf={(each: Call) => each.roomId}
           whenEmpty="No call is like this. Take a filter away to see more; a campaign that is started makes the first ones."

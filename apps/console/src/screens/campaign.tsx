@@ -1,14 +1,16 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useCampaign, useCampaignStream, useHeld, useLocalHours, useStats, useWorkspace } from '../live.ts';
+import type { ReactNode } from 'react';
+import { Follow, useCampaign, useHeld, useLocalHours, useStats, useWorkspace } from '../live.tsx';
 import { CampaignActions } from '../parts/campaign-actions.tsx';
 import { CampaignTerms } from '../parts/campaign-terms.tsx';
 import { Contacts } from '../parts/contacts.tsx';
 import { DayRail } from '../parts/day-rail.tsx';
 import { Fault, Heading } from '../parts/heading.tsx';
 import { timeOf } from '../parts/when.tsx';
-import { nightsOf, windowsOf, withinDay } from '../rules/hours.ts';
+import { merged, nightsOf, windowsOf, withinDay } from '../rules/hours.ts';
 import { boundOf, leftOf, pictureOf } from '../rules/picture.ts';
 import { type Campaign, number, OUTCOMES, percent, plain, reasonSays, type Stats } from '../rules/words.ts';
+import { useMay } from '../session.ts';
 
 const route = getRouteApi('/campaigns/$campaignId');
 
@@ -16,11 +18,11 @@ const route = getRouteApi('/campaigns/$campaignId');
 export function CampaignScreen() {
   const { campaignId } = route.useParams();
   const { data: campaign, error } = useCampaign(campaignId);
-  const { data: stats } = useStats(campaignId);
-  useCampaignStream(campaignId);
-  if (!campaign || !stats) return <Fault error={error} />;
+  const { data: stats, error: statsError } = useStats(campaignId);
+  if (!campaign || !stats) return <Fault error={error ?? statsError} />;
   return (
     <>
+      <Follow campaignId={campaignId} />
       <Heading title={campaign.name}>
         <CampaignActions campaign={campaign} left={leftOf(stats)} />
       </Heading>
@@ -30,7 +32,7 @@ export function CampaignScreen() {
       <div className="grid border-t border-rule md:grid-cols-2 xl:grid-cols-[5fr_4fr_4fr]">
         <Outcomes campaign={campaign} stats={stats} />
         <Reasons stats={stats} />
-        <CampaignTerms key={campaign.updatedAt} campaign={campaign} />
+        <CampaignTerms key={campaign.id} campaign={campaign} />
       </div>
       <Contacts campaign={campaign} stats={stats} />
     </>
@@ -39,6 +41,7 @@ export function CampaignScreen() {
 
 /** What it does now, in words, and when it will be done. */
 function State({ campaign, stats }: { campaign: Campaign; stats: Stats }) {
+  const may = useMay();
   const { data: workspace } = useWorkspace();
   const held = useHeld(workspace?.dialingPausedAt !== undefined);
   const { name, says, more, isWrong } = pictureOf({ campaign, stats, workspace, held });
@@ -49,7 +52,7 @@ function State({ campaign, stats }: { campaign: Campaign; stats: Stats }) {
       </p>
       <p className="max-w-prose">
         {more} {name === 'scheduled' && campaign.scheduledAt && `It begins at ${timeOf(campaign.scheduledAt)}.`}{' '}
-        {name === 'agent' && (
+        {name === 'agent' && may('agents:read') && (
           <Link to="/lists/$kind" params={{ kind: 'agents' }} search={{}} className="link">
             The agents
           </Link>
@@ -106,7 +109,7 @@ function Figures({ stats }: { stats: Stats }) {
 function Rail({ campaign, stats }: { campaign: Campaign; stats: Stats }) {
   const { data: workspace } = useWorkspace();
   const hours = useLocalHours(campaign.id, leftOf(stats) > 0 || campaign.status === 'draft');
-  const windows = windowsOf(campaign).flatMap(withinDay);
+  const windows = merged(windowsOf(campaign).flatMap(withinDay));
   const zones = [campaign.timezone, ...(hours?.sharedHours.flatMap((each) => each.timezones) ?? [])];
   return (
     <div className="border-t border-rule px-4 py-2">
@@ -137,18 +140,13 @@ function Outcomes({ campaign, stats }: { campaign: Campaign; stats: Stats }) {
       <ul className="mt-1">
         {OUTCOMES.filter((outcome) => counts[outcome]).map((outcome) => (
           <li key={outcome}>
-            <Link
-              to="/calls"
-              search={{ campaignId: campaign.id, outcome }}
-              className="cells grid-cols-[116px_1fr_64px_56px] border-b border-line py-1 hover:bg-raised"
-            >
-              <span className="link">{plain(outcome)}</span>
+            <CallsOf campaignId={campaign.id} outcome={outcome}>
               <span className="h-2 self-center" aria-hidden="true">
                 <span className="block h-full bg-ink" style={{ width: `${(counts[outcome]! / most) * 100}%` }} />
               </span>
               <span className="text-end">{number(counts[outcome]!)}</span>
               <span className="text-end text-dim">{percent(counts[outcome]!, ended)}</span>
-            </Link>
+            </CallsOf>
           </li>
         ))}
       </ul>
@@ -160,6 +158,25 @@ function Outcomes({ campaign, stats }: { campaign: Campaign; stats: Stats }) {
         </p>
       )}
     </section>
+  );
+}
+
+/** A row that opens the calls of an outcome, for who may read them. */
+function CallsOf({ campaignId, outcome, children }: { campaignId: string; outcome: string; children: ReactNode }) {
+  const may = useMay();
+  const row = 'cells grid-cols-[116px_1fr_64px_56px] border-b border-line py-1';
+  if (!may('calls:read'))
+    return (
+      <div className={row}>
+        <span>{plain(outcome)}</span>
+        {children}
+      </div>
+    );
+  return (
+    <Link to="/calls" search={{ campaignId, outcome }} className={`${row} hover:bg-raised`}>
+      <span className="link">{plain(outcome)}</span>
+      {children}
+    </Link>
   );
 }
 

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useWorkspace } from '../live.ts';
+import { useWorkspace } from '../live.tsx';
 import { DayRail } from '../parts/day-rail.tsx';
 import { Fault, Heading } from '../parts/heading.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { When } from '../parts/when.tsx';
 import { nightsOf, windowSays, windowsOf } from '../rules/hours.ts';
 import { type Campaign, number, plain } from '../rules/words.ts';
@@ -16,6 +17,8 @@ const ACTIVE = ['running', 'paused', 'scheduled'];
 export function CampaignsScreen() {
   const { status, q } = route.useSearch();
   const navigate = route.useNavigate();
+  const look = (change: { status?: string; q?: string }) =>
+    navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   const { data: workspace } = useWorkspace();
   const { data, error } = useQuery({
     queryKey: ['campaigns', status, q],
@@ -47,25 +50,14 @@ export function CampaignsScreen() {
       >
         <label className="flex items-center gap-2">
           <span className="label">State</span>
-          <select
-            value={status ?? ''}
-            onChange={(event) => navigate({ search: { status: event.target.value || undefined, q }, replace: true })}
-          >
+          <select value={status ?? ''} onChange={(event) => look({ status: event.target.value || undefined })}>
             <option value="">all</option>
             {STATUSES.map((each) => (
               <option key={each}>{each}</option>
             ))}
           </select>
         </label>
-        <label className="flex min-w-0 flex-1 items-center gap-2">
-          <span className="label">Name</span>
-          <input
-            type="search"
-            className="min-w-0 max-w-80 flex-1"
-            value={q ?? ''}
-            onChange={(event) => navigate({ search: { status, q: event.target.value || undefined }, replace: true })}
-          />
-        </label>
+        <SearchField label="Name" value={q} onSearch={(text) => look({ q: text })} />
       </form>
       <Fault error={error} />
       {data && items.length === 0 ? <Empty isFiltered={Boolean(status || q)} /> : <Table items={items} />}

@@ -1,7 +1,10 @@
+import { ScrollArea } from '@base-ui/react/scroll-area';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { components } from '@trunkline/client';
 import type { ReactNode } from 'react';
 import { Fault, Heading } from '../parts/heading.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { When } from '../parts/when.tsx';
 import { PLACES } from '../rules/places.ts';
 import { number, plain, several } from '../rules/words.ts';
@@ -12,17 +15,24 @@ const route = getRouteApi('/lists/$kind');
 type Cells = [head: string, value: ReactNode][];
 interface Kind {
   load: (query: { perPage: number; searchText?: string }) => Promise<{ items: object[]; totalCount?: number }>;
+  /** What an entry is known by. */
+  idOf: (item: never) => string;
   cells: (item: never) => Cells;
   /** What an empty list teaches. */
   empty: string;
 }
 
 /** What a listing needs: how it is read, what of an entry is shown, and what is said where there is none. */
-const kind = <Item extends object>(
+const kind = <Item extends { id: string } | components['schemas']['DoNotCallEntry']>(
   load: (query: { perPage: number; searchText?: string }) => PromiseLike<{ items: Item[]; totalCount?: number }>,
   cells: (item: Item) => Cells,
   empty: string,
-): Kind => ({ load: async (query) => load(query), cells: cells as Kind['cells'], empty });
+): Kind => ({
+  load: async (query) => load(query),
+  idOf: (item: Item) => ('id' in item ? item.id : `${item.phoneNumber} ${item.contactListId ?? item.source}`),
+  cells,
+  empty,
+});
 
 const KINDS: Record<string, Kind> = {
   'contact-lists': kind(
@@ -173,19 +183,20 @@ export function ListsScreen() {
     queryFn: () => shown!.load({ perPage: 100, ...(q && { searchText: q }) }),
   });
   const title = PLACES.find(({ path }) => path === `/lists/${kind}`)?.name ?? 'No such list';
-  const rows = (data?.items ?? []).map((item) => shown!.cells(item as never));
+  const rows = (data?.items ?? []).map((item) => ({
+    id: shown!.idOf(item as never),
+    cells: shown!.cells(item as never),
+  }));
   return (
     <>
       <Heading title={title}>
         {shown && (
-          <label className="flex items-center gap-2">
-            <span className="label">Search</span>
-            <input
-              type="search"
-              value={q ?? ''}
-              onChange={(event) => navigate({ search: { q: event.target.value || undefined }, replace: true })}
-            />
-          </label>
+          <SearchField
+            key={kind}
+            label="Search"
+            value={q}
+            onSearch={(text) => navigate({ search: { q: text }, replace: true })}
+          />
         )}
       </Heading>
       <Fault error={error} />
@@ -198,31 +209,32 @@ export function ListsScreen() {
   );
 }
 
-const Rows = ({ name, rows }: { name: string; rows: Cells[] }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys.
-  <section className="overflow-x-auto border-t border-line" aria-label={name} tabIndex={0}>
-    <table className="w-full border-collapse [&_td]:border-b [&_td]:border-line [&_td]:px-4 [&_td]:py-1.5 [&_th]:border-b [&_th]:border-rule [&_th]:px-4 [&_th]:py-1">
-      <thead className="label">
-        <tr>
-          {rows[0]!.map(([head]) => (
-            <th key={head} scope="col">
-              {head}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((cells, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a page is read as it stands.
-          <tr key={at} className="hover:bg-raised">
-            {cells.map(([head, value]) => (
-              <td key={head} className="max-w-96 break-words">
-                {value}
-              </td>
+/** What scrolls can be reached by keys. */
+const Rows = ({ name, rows }: { name: string; rows: { id: string; cells: Cells }[] }) => (
+  <ScrollArea.Root className="border-t border-line">
+    <ScrollArea.Viewport render={<section aria-label={name} />} style={{ overflow: 'auto' }}>
+      <table className="w-full border-collapse [&_td]:border-b [&_td]:border-line [&_td]:px-4 [&_td]:py-1.5 [&_th]:border-b [&_th]:border-rule [&_th]:px-4 [&_th]:py-1">
+        <thead className="label">
+          <tr>
+            {rows[0]!.cells.map(([head]) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </section>
+        </thead>
+        <tbody>
+          {rows.map(({ id, cells }) => (
+            <tr key={id} className="hover:bg-raised">
+              {cells.map(([head, value]) => (
+                <td key={head} className="max-w-96 break-words">
+                  {value}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollArea.Viewport>
+  </ScrollArea.Root>
 );

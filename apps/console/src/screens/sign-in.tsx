@@ -4,7 +4,7 @@ import { signIn, wordsOf } from '../session.ts';
 
 /** The way in: by an API key, which is exchanged for a cookie and then forgotten. */
 export function SignIn({ fault }: { fault?: string | undefined }) {
-  const [said, setSaid] = useState(fault);
+  const [said, setSaid] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -43,7 +43,7 @@ export function SignIn({ fault }: { fault?: string | undefined }) {
           page keeps no key: it is exchanged for a session that ends by itself.
         </p>
         <p role="alert" className="mt-3 text-signal">
-          {said}
+          {said ?? fault}
         </p>
       </form>
     </main>

@@ -16,13 +16,13 @@ test.skipIf(!hasChromium)(
   async () => {
     const { page, context, faults } = await desk.open({ viewport: { width: 1280, height: 900 } });
     const { keyboard } = page;
-    const tabTo = async (name: string) => {
+    const tabTo = async (name: string, key = 'Tab') => {
       for (let steps = 0; steps < 60; steps += 1) {
         const reached = await page.evaluate<string>('document.activeElement?.textContent');
         if (reached === name) return;
-        await keyboard.press('Tab');
+        await keyboard.press(key);
       }
-      throw new Error(`The Tab key does not lead to ${name}.`);
+      throw new Error(`${key} does not lead to ${name}.`);
     };
     const says = (text: string | RegExp) => page.getByText(text).first().waitFor();
     const holdSpace = async () => {
@@ -63,7 +63,21 @@ test.skipIf(!hasChromium)(
     await holdSpace();
     await says(/Dialing is on\./);
 
-    await tabTo('Pause');
+    // What is changed of a running campaign pauses it; if the change fails, it goes on.
+    await tabTo('Change');
+    await keyboard.press('Enter');
+    const refused = (url: URL) => url.pathname.endsWith(campaignId);
+    await page.route(refused, (route) => (route.request().method() === 'PATCH' ? route.abort() : route.continue()));
+    await tabTo('Save');
+    await keyboard.press('Enter');
+    await page.getByRole('form', { name: 'Hours and pace' }).getByRole('alert').waitFor();
+    expect((await desk.client.campaigns.get(campaignId)).status).toBe('running');
+    await page.unroute(refused);
+    await tabTo('Leave it');
+    await keyboard.press('Enter');
+    await page.getByText(/The server has not answered since/).waitFor({ state: 'detached' });
+
+    await tabTo('Pause', 'Shift+Tab');
     await keyboard.press('Enter');
     await says('Paused.');
     await says('Dialing is on. 0 calls up.');
@@ -127,5 +141,7 @@ test.skipIf(!hasChromium)('who may only read is shown nothing that changes anyth
   const buttons = await page.getByRole('button').allTextContents();
   expect(buttons.filter((name) => !/^(Go to|Sign out)/.test(name))).toEqual([]);
   expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['Campaigns']);
+  await page.getByText(/\d+ ended of/).waitFor();
+  expect(await page.getByRole('link', { name: 'answered' }).count()).toBe(0);
   await context.close();
 });

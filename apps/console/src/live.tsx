@@ -6,8 +6,6 @@ import { client } from './session.ts';
 
 /** How often the workspace is asked for: soon enough to notice within five seconds that the server is away. */
 const LOOK_MS = 2500;
-/** What comes over a stream is shown so often at most. */
-const SHOW_MS = 250;
 /** Reasons and contacts are counted and listed anew so often at most, while something happens. */
 const COUNT_MS = 2500;
 const REOPEN_MS = 1000;
@@ -51,11 +49,15 @@ export const useCampaign = (id: string) =>
 export const useStats = (id: string) =>
   useQuery({ queryKey: ['stats', id], queryFn: () => client.campaigns.getStats(id) });
 
-/** Follows a campaign: its state and figures come as they change, and what hangs on them is asked for anew. */
-export function useCampaignStream(id: string): void {
-  const queries = useQueryClient();
+/** Follows a campaign, and begins anew when the server is back. */
+export function Follow({ campaignId }: { campaignId: string }) {
   const { returns } = useLink();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it begins anew when the server is back.
+  return <Stream key={returns} id={campaignId} />;
+}
+
+/** The state and figures of a campaign come as they change, and what hangs on them is asked for anew. */
+function Stream({ id }: { id: string }) {
+  const queries = useQueryClient();
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
@@ -69,7 +71,6 @@ export function useCampaignStream(id: string): void {
             queries.setQueryData(['campaign', id], data.campaign);
             queries.setQueryData(['stats', id], (old: object | undefined) => ({ ...old, ...data.stats }));
             counted();
-            await sleep(SHOW_MS);
           }
           return;
         } catch (error) {
@@ -80,7 +81,8 @@ export function useCampaignStream(id: string): void {
     };
     follow();
     return () => controller.abort();
-  }, [id, returns, queries]);
+  }, [id, queries]);
+  return null;
 }
 
 /** A work that is done at once, and then no more often than this; the last call is never lost. */
