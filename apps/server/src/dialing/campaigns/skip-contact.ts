@@ -25,6 +25,8 @@ export async function skipContact(
   const { database, clock, nudge } = deps;
   const now = clock.now();
   const contact = await database.inWorkspace(workspaceId, async (tx) => {
+    // A redial may hold the contact for seconds: it is waited for without the campaign's row.
+    await sql`select pg_advisory_xact_lock(hashtextextended(${campaignId}, 0))`.execute(tx.db);
     await existing(lockCampaign(tx, campaignId));
     const { rows } = await sql<{ state: ContactState }>`
       with old as materialized (

@@ -125,9 +125,7 @@ async function campaignsOf(
     order by p.created_at desc, p.id desc limit ${sql.lit(MOST_CAMPAIGNS)}`.execute(tx.db);
   const found: NonNullable<Person['campaigns']> = [];
   for (const { campaign_id, id, lane } of rows) {
-    const campaign = await findCampaign(tx, campaign_id, 'any');
-    // Contacts of what was deleted go by and by.
-    if (!campaign) continue;
+    const campaign = (await findCampaign(tx, campaign_id, 'any'))!;
     const isBatch = campaign.kind === 'batch';
     found.push({
       ...(isBatch ? { batchId: toId('bat', campaign.id) } : { campaignId: toId('cmp', campaign.id) }),

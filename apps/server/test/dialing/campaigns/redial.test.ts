@@ -88,17 +88,26 @@ async function whileHeld<T>(
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(db);
     await locking.execute(db);
     asked = ask();
-    await until(async () => {
-      const waiting = sql`select from pg_locks l join pg_stat_activity a using (pid)
-        where a.datname = current_database() and not l.granted and pg_backend_pid() = any(pg_blocking_pids(pid))`;
-      return (await waiting.execute(db)).rows.length > 0;
-    });
-    const free = sql`select from campaigns where id = ${fromId(id)} for no key update nowait`;
-    await server.database.inEngine((other) => free.execute(other.db));
+    await waiting(1);
+    await expectFree(id);
     await meanwhile();
   });
   return asked!;
 }
+
+/** So many wait for locks at least. */
+const waiting = (count: number) =>
+  until(async () => {
+    const all = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const { rows } = await server.database.inEngine(({ db }) => all.execute(db));
+    return rows.length >= count;
+  });
+
+/** Another may lock the row of a campaign. */
+const expectFree = (id: string) =>
+  server.database.inEngine(({ db }) =>
+    sql`select from campaigns where id = ${fromId(id)} for no key update nowait`.execute(db),
+  );
 
 describe('a redial', () => {
   test('of a campaign that goes on has those wait again who were not reached, each for one more attempt', async () => {
@@ -140,10 +149,11 @@ describe('a redial', () => {
   test('keeps to the caps of the workspace', async () => {
     const campaign = await seeded(['busy']);
     await campaign.come('completed');
-    await campaign.write(`update campaigns set status = 'running', ended_at = null where id = $id`);
+    await campaign.write(`update campaigns set status = 'paused', ended_at = null where id = $id`);
     await campaign.write(`update workspaces set max_attempts_per_person_per_day = 1`);
     try {
       expect((await campaign.redial()).data!.data).toMatchObject({ contacts: 1 });
+      await campaign.act('resume');
       await until(async () => (await campaign.contacts())[0]!.reason === 'limit_reached');
       expect((await campaign.contacts())[0]).toMatchObject({ state: 'waiting', attempts: 1 });
     } finally {
@@ -226,8 +236,16 @@ describe('a redial', () => {
     await campaign.come('completed');
     await campaign.write(`update campaigns set status = 'paused', ended_at = null where id = $id`);
     const contact = sql`select from campaign_contacts where campaign_id = ${fromId(campaign.id)} for update`;
-    const asked = await whileHeld(contact, campaign, () => campaign.redial());
+    const [{ id } = { id: '' }] = await campaign.contacts();
+    let skipped: ReturnType<typeof campaign.skip> | undefined;
+    const skip = async () => {
+      skipped = campaign.skip(id);
+      await waiting(2);
+      await expectFree(campaign.id);
+    };
+    const asked = await whileHeld(contact, campaign, () => campaign.redial(), skip);
     expect(asked.data!.data).toMatchObject({ contacts: 1 });
+    expect((await skipped)!.data!.data).toMatchObject({ state: 'skipped', reason: 'skipped_by_user' });
     await expectCounted(campaign);
     await campaign.act('stop');
   });
