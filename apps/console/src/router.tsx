@@ -18,6 +18,14 @@ const routes = [
       throw redirect({ to: '/campaigns', search: {} });
     },
   }),
+  // Who comes back from the identity provider is signed in before any screen is shown.
+  createRoute({
+    getParentRoute: under,
+    path: '/sign-in',
+    beforeLoad: () => {
+      throw redirect({ to: '/campaigns', search: {}, replace: true });
+    },
+  }),
   createRoute({
     getParentRoute: under,
     path: '/campaigns',

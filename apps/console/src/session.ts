@@ -60,6 +60,20 @@ export async function signIn(apiKey: string): Promise<void> {
   become(await client.sessions.create({ apiKey }));
 }
 
+/** Begins a sign-in: the browser goes to the identity provider. Rejects with the server's words. */
+export async function leaveForProvider(): Promise<void> {
+  const { url } = await client.sessions.startSignIn();
+  location.assign(url);
+}
+
+/** Ends a sign-in with what the identity provider has sent the browser back with. Rejects with why it can't be. */
+export async function signInByProvider(sentBack: URLSearchParams): Promise<void> {
+  const { code = '', state = '', iss, error } = Object.fromEntries(sentBack);
+  // Whoever makes a link can write into it: of its texts only the codes of RFC 6749 are shown.
+  if (error) throw new Error(`The identity provider refused it: ${/^[a-z_]+$/.test(error) ? error : 'an error'}.`);
+  become(await client.sessions.create({ code, state, ...(iss && { iss }) }));
+}
+
 export async function signOut(): Promise<void> {
   await client.sessions.endCurrent().catch((error) => {
     if (!hasEnded(error)) throw error;

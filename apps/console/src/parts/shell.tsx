@@ -96,7 +96,7 @@ function Places({ onAsk }: { onAsk: () => void }) {
       <button
         type="button"
         className="cursor-pointer py-0.5 text-dim hover:text-ink lg:mt-3"
-        title={session?.apiKeyName && `Signed in as ${session.apiKeyName}`}
+        title={`Signed in as ${session?.apiKeyName ?? session?.memberEmail ?? session?.memberId}`}
         onClick={() => leave.mutate()}
       >
         Sign out

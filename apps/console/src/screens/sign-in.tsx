@@ -1,23 +1,43 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import { DayRail } from '../parts/day-rail.tsx';
-import { signIn, wordsOf } from '../session.ts';
+import { leaveForProvider, signIn, signInByProvider, wordsOf } from '../session.ts';
 
-/** The way in: by an API key, which is exchanged for a cookie and then forgotten. */
+/** Where the identity provider sends the browser back to. */
+const BACK = '/console/sign-in';
+
+/** The way in: by an identity provider, or by an API key, which is exchanged for a cookie and then forgotten. */
 export function SignIn({ fault }: { fault?: string | undefined }) {
   const [said, setSaid] = useState<string>();
   const [isBusy, setBusy] = useState(false);
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const key = new FormData(event.currentTarget).get('key') as string;
+  const enter = async (signingIn: Promise<void>) => {
     setBusy(true);
-    await signIn(key.trim()).catch((error) => setSaid(wordsOf(error)));
+    await signingIn.catch((error) => setSaid(wordsOf(error)));
     setBusy(false);
   };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const key = new FormData(event.currentTarget).get('key') as string;
+    return enter(signIn(key.trim()));
+  };
+  useEffect(() => {
+    if (location.pathname !== BACK || !location.search) return;
+    signInByProvider(new URLSearchParams(location.search)).catch((error) => setSaid(wordsOf(error)));
+  }, []);
   return (
     <main className="mx-auto flex min-h-dvh max-w-xl flex-col justify-center px-5 py-10">
       <h1 className="text-figure">Trunkline</h1>
       <p className="mt-1 mb-8 text-dim">The desk for campaigns: who is called now, who is not yet and why.</p>
       <DayRail title="Now, by your clock" timezones={[Intl.DateTimeFormat().resolvedOptions().timeZone]} />
+      <p className="mt-8">
+        <button
+          type="button"
+          className="button button-signal"
+          disabled={isBusy}
+          onClick={() => enter(leaveForProvider())}
+        >
+          Sign in as a member
+        </button>
+      </p>
       <form onSubmit={submit} className="mt-8">
         <label htmlFor="key" className="label block">
           API key
@@ -34,7 +54,7 @@ export function SignIn({ fault }: { fault?: string | undefined }) {
             className="min-w-0 flex-1 font-mono"
             aria-describedby="key-more"
           />
-          <button type="submit" className="button button-signal" disabled={isBusy}>
+          <button type="submit" className="button" disabled={isBusy}>
             Sign in
           </button>
         </div>

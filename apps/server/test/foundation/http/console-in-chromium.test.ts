@@ -145,3 +145,33 @@ test.skipIf(!hasChromium)('who may only read is shown nothing that changes anyth
   expect(await page.getByRole('link', { name: 'answered' }).count()).toBe(0);
   await context.close();
 });
+
+test.skipIf(!hasChromium)(
+  'a member comes in by the identity provider, and is told why if it has refused (needs chromium)',
+  async () => {
+    const email = 'ada@example.com';
+    await desk.client.members.create({ email, role: 'viewer' });
+    const { page, context } = await desk.open();
+    let answer: Record<string, string> = { error: 'access_denied' };
+    await page.route(`${desk.provider.issuer}/authorize**`, (route) => {
+      const back = answer['error']
+        ? answer
+        : desk.provider.letIn(route.request().url(), { email, email_verified: true });
+      const link = `${desk.url}/console/sign-in?${new URLSearchParams(back)}`.replaceAll('&', '&amp;');
+      return route.fulfill({ contentType: 'text/html', body: `<a href="${link}">Back</a>` });
+    });
+    const comeIn = async () => {
+      await page.getByRole('button', { name: 'Sign in as a member' }).click();
+      await page.getByRole('link', { name: 'Back' }).click();
+    };
+    await page.goto('/console');
+    await comeIn();
+    await page.getByText('The identity provider refused it: access_denied.').waitFor();
+    answer = {};
+    await comeIn();
+    await page.getByRole('heading', { name: 'Campaigns' }).waitFor();
+    expect(page.url()).toBe(`${desk.url}/console/campaigns`);
+    expect((await page.request.get('/v1/session').then((told) => told.json())).data.role).toBe('viewer');
+    await context.close();
+  },
+);

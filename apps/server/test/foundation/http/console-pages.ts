@@ -6,6 +6,7 @@ import path from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { newKey } from '../../../src/platform/api-keys/key.ts';
 import { freshDatabase } from '../../database.ts';
+import { startProvider } from '../../platform/sign-in/provider.ts';
 import { testClient } from '../../server.ts';
 import { type ServerProcess, startServerProcess } from '../../server-process.ts';
 
@@ -15,6 +16,7 @@ export const HOSTILE = '<img src=x onerror="window.wasRun=1"><script>window.wasR
 /** Starts a server in a process of its own, which can be killed and comes back at its address, and a browser. */
 export async function openConsole() {
   const fresh = await freshDatabase();
+  const provider = await startProvider();
   const [dataDir, apiKey] = [await mkdtemp(path.join(tmpdir(), 'trunkline-console-')), newKey('test')];
   const settings = {
     DATABASE_URL: fresh.connection.connectionString,
@@ -22,6 +24,10 @@ export async function openConsole() {
     BOOTSTRAP_API_KEY: apiKey,
     SIMULATOR_SPEED: '60',
     SIMULATOR_SEED: '7',
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: 'trunkline',
+    OIDC_CLIENT_SECRET: 'a very secret',
+    OUTBOUND_ALLOWED_ADDRESSES: '127.0.0.1',
   };
   let server: ServerProcess = await startServerProcess(settings);
   const { url } = server;
@@ -36,6 +42,7 @@ export async function openConsole() {
     apiKey,
     client,
     browser,
+    provider,
     /** A window; what it asks elsewhere and what goes wrong in it is told. */
     async open(options: Parameters<typeof browser.newContext>[0] = {}) {
       const context = await browser.newContext({ baseURL: url, ...options });
@@ -73,6 +80,7 @@ export async function openConsole() {
     async stop() {
       await browser.close();
       await server.stop();
+      provider.stop();
       await fresh.drop();
       await rm(dataDir, { recursive: true, force: true });
     },
