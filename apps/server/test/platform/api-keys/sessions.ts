@@ -1,12 +1,19 @@
 import { request } from 'node:http';
+import type { components } from '../../../src/foundation/values/generated/contract.ts';
 import type { TestServer } from '../../server.ts';
+
+/** The fields that tests of sessions look at; which of them came is for the test to say. */
+interface Told {
+  code: string;
+  error: string;
+  data: components['schemas']['CurrentSession'] & { url: string; items: components['schemas']['Session'][] };
+}
 
 /** What a test's browser was answered. */
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever comes.
-  body: any;
+  body: Told;
 }
 
 /** Sends a request with the headers that a browser would set itself, which `fetch` of Node doesn't let one set. */

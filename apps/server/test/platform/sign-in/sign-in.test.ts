@@ -49,7 +49,7 @@ async function begin(claims: object) {
   expect(begun.status).toBe(200);
   return {
     cookie: cookieOf(begun),
-    url: begun.body.data.url as string,
+    url: begun.body.data.url,
     back: provider.letIn(begun.body.data.url, { ...claims }),
   };
 }
@@ -123,7 +123,7 @@ describe('a member', () => {
       { id: data.workspaceId, name: 'Default', role: 'viewer' },
       { id: expect.stringMatching(/^ws_/), name: 'Others', role: 'admin' },
     ]);
-    const [here, workspaceId] = [browserWith(server, cookieOf(first)), data.workspaces[1].id as string];
+    const [here, workspaceId] = [browserWith(server, cookieOf(first)), data.workspaces![1]!.id];
     const theirs = (await strangers.GET('/v1/workspace')).data!.data.id;
     expect((await here.ask('POST', '/v1/sessions', { workspaceId: theirs })).status).toBe(403);
     expect((await post('/v1/sessions', { workspaceId })).status).toBe(401);
