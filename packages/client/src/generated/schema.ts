@@ -956,7 +956,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a campaign
-         * @description Deletes a draft or an ended campaign with its contacts. Its calls stay readable. An active campaign (`scheduled`, `running`, `paused`), or one whose last calls are still up, is refused: stop or cancel it first.
+         * @description Deletes a draft or an ended campaign with its contacts. Its calls stay readable. An active campaign (`scheduled`, `running`, `paused`), or one whose last calls are still up, is refused: stop or cancel it first. So is a redial that has called people, as long as the campaign is there whose contacts it called: the next redial would call them again.
          */
         delete: operations["deleteCampaign"];
         options?: never;
@@ -13495,7 +13495,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The campaign is active, or has calls that are up. */
+            /** @description The campaign is active, or has calls that are up, or is a redial that has called people of a campaign that is there. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

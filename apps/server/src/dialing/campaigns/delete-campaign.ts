@@ -8,11 +8,11 @@ import type { Jobs } from '../../platform/jobs/jobs.ts';
 import { type AuditEntry, audit } from '../../platform/journal/record.ts';
 import type { CampaignDeps } from './deps.ts';
 import { eraseContacts, eraseContactsQueue } from './erase-contacts.ts';
-import { lockCampaign } from './store.ts';
+import { findCampaign, lockCampaign } from './store.ts';
 
 /**
  * Deletes a draft or an ended campaign with its contacts, of many most by background work; its calls stay. Throws `not_found`, and `invalid_state` for a
- * campaign that is active or has calls that are up.
+ * campaign that is active or has calls that are up, and for a redial that has called people of a campaign that is still there.
  */
 export async function deleteCampaign(
   { database, clock, jobs }: CampaignDeps & { jobs: Jobs },
@@ -48,6 +48,11 @@ export async function eraseCampaign(
   }
   if (campaign.in_flight > 0) {
     throw new ServiceError('invalid_state', `Calls of this ${kind} are still up. Delete it when they have ended.`);
+  }
+  if (campaign.attempts > 0 && campaign.redial_of !== null && (await findCampaign(tx, campaign.redial_of))) {
+    const first = toId('cmp', campaign.redial_of);
+    const why = `Without this redial, the next one of ${first} would call the same people again.`;
+    throw new ServiceError('invalid_state', `${why} Delete that campaign first.`);
   }
   // Nobody sees what is left of them without the campaign.
   if (await eraseContacts(tx, campaignId)) await jobs.enqueue(tx, eraseContactsQueue, { workspaceId, campaignId });

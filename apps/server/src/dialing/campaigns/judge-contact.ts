@@ -27,7 +27,7 @@ const ONE = { page: 1, perPage: 1, order: 'asc', searchText: undefined, states: 
 
 /**
  * Judges one contact as a claim would now: beside what the contact shows, who is not to be called, who has not agreed, where
- * nobody may be called, and the caps per person.
+ * nobody may be called, the caps per person, and who is on another call.
  */
 export async function judgeContact(
   tx: WorkspaceTx,
@@ -47,7 +47,23 @@ export async function judgeContact(
   const until = await freeAt(tx, number, timezones, terms.now);
   if (until && (!nextAttemptAt || until > new Date(nextAttemptAt)))
     return { ...shown, callableNow: false, reason: reason ?? 'limit_reached', nextAttemptAt: until.toISOString() };
-  return { ...shown, callableNow: campaign.status === 'running' && reason === undefined };
+  const callableNow = campaign.status === 'running' && reason === undefined;
+  if (callableNow && (await isOnACall(tx, number)))
+    return { ...shown, callableNow: false, reason: 'already_on_a_call' };
+  return { ...shown, callableNow };
+}
+
+/** Whether somebody of the workspace calls a number now, whatever for: `calls_live_number` lets nobody else do so. */
+async function isOnACall({ db, workspaceId }: WorkspaceTx, number: number): Promise<boolean> {
+  const live = await db
+    .selectFrom('calls')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('to_number', '=', number)
+    .where('direction', '=', 'outbound')
+    .where('ended_at', 'is', null)
+    .executeTakeFirst();
+  return live !== undefined;
 }
 
 async function refusalOf(

@@ -213,6 +213,15 @@ describe('a redial', () => {
     expect((await redial.stats()).outcomes).toEqual({ busy: 1, no_answer: 1 });
     expect((await campaign.redial()).data!.data.contacts).toBe(0);
     expect((await redial.redial()).data!.data).toMatchObject({ contacts: 2, campaign: { redialOf: redial.id } });
+
+    // Whom it has called is kept by its contacts.
+    const remove = (id: string) => server.client.DELETE('/v1/calls/campaigns/{id}', { params: { path: { id } } });
+    expect((await remove(redial.id)).error).toMatchObject({
+      code: 'invalid_state',
+      error: expect.stringContaining(campaign.id),
+    });
+    expect((await remove(campaign.id)).response.status).toBe(200);
+    expect((await remove(redial.id)).response.status).toBe(200);
   });
 
   test('may be made again once the draft of the first one was cancelled, and answers a key as before', async () => {

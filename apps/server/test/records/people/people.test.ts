@@ -4,6 +4,7 @@ import { fromId, toId } from '../../../src/foundation/values/ids.ts';
 import { createKey } from '../../../src/platform/api-keys/first-key.ts';
 import { type SeededCampaign, seedCampaign } from '../../seed/campaign.ts';
 import { seedList } from '../../seed/list.ts';
+import { seedRow } from '../../seed/rows.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 
@@ -97,6 +98,10 @@ test('is judged as a claim would: hours, caps, do-not-call and consent', async (
   expect(await verdict()).toMatchObject({ status: 'paused', callableNow: false, reason: 'campaign_paused' });
   // Seen as running, though nobody claims it.
   await write(`update campaigns set status = 'running', next_claim_at = '2099-01-01' where id = '${campaignId}'`);
+  expect(await verdict()).toMatchObject({ status: 'running', callableNow: true });
+  const call = await seedRow(server.database, 'calls', { workspace_id: workspaceId, to_number: NUMBER });
+  expect(await verdict()).toMatchObject({ callableNow: false, reason: 'already_on_a_call' });
+  await write(`delete from calls where id = '${call.id}'`);
   await write('update workspaces set dialing_paused_at = now()');
   expect(await verdict()).toMatchObject({ callableNow: false, reason: 'dialing_paused' });
   await write('update workspaces set max_attempts_per_person_per_day = 1');
