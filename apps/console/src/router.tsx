@@ -3,6 +3,7 @@ import { Broken } from './parts/heading.tsx';
 import { Shell } from './parts/shell.tsx';
 import { textsOf } from './rules/search.ts';
 import { CampaignsScreen } from './screens/campaigns.tsx';
+import { isOfSeveral } from './session.ts';
 
 const root = createRootRoute({
   component: Shell,
@@ -23,8 +24,26 @@ const routes = [
     getParentRoute: under,
     path: '/sign-in',
     beforeLoad: () => {
-      throw redirect({ to: '/campaigns', search: {}, replace: true });
+      throw isOfSeveral()
+        ? redirect({ to: '/workspaces', replace: true })
+        : redirect({ to: '/campaigns', search: {}, replace: true });
     },
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/workspaces',
+    component: lazyRouteComponent(() => import('./screens/workspaces.tsx'), 'WorkspacesScreen'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/members',
+    component: lazyRouteComponent(() => import('./screens/members.tsx'), 'MembersScreen'),
+    validateSearch: textsOf('q'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/keys',
+    component: lazyRouteComponent(() => import('./screens/keys.tsx'), 'KeysScreen'),
   }),
   createRoute({
     getParentRoute: under,
@@ -51,6 +70,22 @@ const routes = [
   }),
   createRoute({
     getParentRoute: under,
+    path: '/agents/$agentId',
+    component: lazyRouteComponent(() => import('./screens/agent.tsx'), 'AgentScreen'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/limits',
+    component: lazyRouteComponent(() => import('./screens/limits.tsx'), 'LimitsScreen'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/people/$phoneNumber',
+    component: lazyRouteComponent(() => import('./screens/person.tsx'), 'PersonScreen'),
+    validateSearch: textsOf('country'),
+  }),
+  createRoute({
+    getParentRoute: under,
     path: '/lists/$kind',
     component: lazyRouteComponent(() => import('./screens/lists.tsx'), 'ListsScreen'),
     validateSearch: textsOf('q'),
@@ -61,6 +96,8 @@ export const router = createRouter({
   routeTree: root.addChildren(routes),
   basepath: '/console',
   defaultPreload: 'intent',
+  // A number stands in an address as people write it.
+  pathParamsAllowedCharacters: ['+'],
   defaultErrorComponent: Broken,
 });
 

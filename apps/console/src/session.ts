@@ -74,6 +74,14 @@ export async function signInByProvider(sentBack: URLSearchParams): Promise<void>
   become(await client.sessions.create({ code, state, ...(iss && { iss }) }));
 }
 
+/** Whether who has signed in is a member of several workspaces. */
+export const isOfSeveral = () => (queries.getQueryData<Session | null>(sessionKey)?.workspaces?.length ?? 0) > 1;
+
+/** Goes to another workspace of the member who is signed in. Rejects with the server's words. */
+export async function goToWorkspace(workspaceId: string): Promise<void> {
+  become(await client.sessions.create({ workspaceId }));
+}
+
 export async function signOut(): Promise<void> {
   await client.sessions.endCurrent().catch((error) => {
     if (!hasEnded(error)) throw error;

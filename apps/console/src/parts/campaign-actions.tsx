@@ -1,8 +1,10 @@
-import { AlertDialog } from '@base-ui/react/alert-dialog';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
+import { canRedial } from '../rules/redial.ts';
 import { type Campaign, several } from '../rules/words.ts';
 import { client, useMay, wordsOf } from '../session.ts';
+import { Asked, Confirmed } from './asked.tsx';
+import { Redial } from './redial.tsx';
 import { StartByCount } from './start-by-count.tsx';
 
 /** What can be done with the campaign as it is now, for who may. */
@@ -28,9 +30,10 @@ export function CampaignActions({ campaign, left }: { campaign: Campaign; left: 
           name="Stop for good"
           title={`Stop “${campaign.name}” for good?`}
           says={`${several(left, 'contact')} will not be called any more. Calls that are up finish. It can’t be started again; to go on later, pause it.`}
-          onDo={() => change.mutate('stop')}
+          onDo={() => change.mutateAsync('stop')}
         />
       )}
+      {canRedial(status) && <Redial campaign={campaign} />}
       {status === 'draft' && <Start campaign={campaign} />}
       {status === 'scheduled' && <Action onDo={() => change.mutate('unschedule')}>Make it a draft</Action>}
       {(status === 'draft' || status === 'scheduled') && (
@@ -38,7 +41,7 @@ export function CampaignActions({ campaign, left }: { campaign: Campaign; left: 
           name="Cancel"
           title={`Cancel “${campaign.name}”?`}
           says="It has called nobody, and will call nobody."
-          onDo={() => change.mutate('cancel')}
+          onDo={() => change.mutateAsync('cancel')}
         />
       )}
     </>
@@ -51,43 +54,9 @@ const Action = ({ children, onDo }: { children: ReactNode; onDo: () => void }) =
   </button>
 );
 
-const popup =
-  'fixed top-[20vh] left-1/2 z-40 w-[min(92vw,480px)] -translate-x-1/2 border border-rule bg-raised p-4 outline-none';
-
-function Confirmed({ name, title, says, onDo }: { name: string; title: string; says: string; onDo: () => void }) {
-  return (
-    <AlertDialog.Root>
-      <AlertDialog.Trigger className="button">{name}</AlertDialog.Trigger>
-      <AlertDialog.Portal>
-        <AlertDialog.Backdrop className="fixed inset-0 z-30 bg-ink opacity-30" />
-        <AlertDialog.Popup className={popup}>
-          <AlertDialog.Title className="text-head break-words">{title}</AlertDialog.Title>
-          <AlertDialog.Description className="mt-2">{says}</AlertDialog.Description>
-          <div className="mt-4 flex justify-end gap-2">
-            <AlertDialog.Close className="button">Leave it</AlertDialog.Close>
-            <AlertDialog.Close className="button button-signal" onClick={onDo}>
-              {name}
-            </AlertDialog.Close>
-          </div>
-        </AlertDialog.Popup>
-      </AlertDialog.Portal>
-    </AlertDialog.Root>
-  );
-}
-
 /** A draft starts once who starts it has typed how many people it calls. */
-function Start({ campaign }: { campaign: Campaign }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <AlertDialog.Root open={isOpen} onOpenChange={setOpen}>
-      <AlertDialog.Trigger className="button button-signal">Start…</AlertDialog.Trigger>
-      <AlertDialog.Portal>
-        <AlertDialog.Backdrop className="fixed inset-0 z-30 bg-ink opacity-30" />
-        <AlertDialog.Popup className={popup}>
-          <AlertDialog.Title className="text-head break-words">Start “{campaign.name}”</AlertDialog.Title>
-          <StartByCount campaign={campaign} onDone={() => setOpen(false)} />
-        </AlertDialog.Popup>
-      </AlertDialog.Portal>
-    </AlertDialog.Root>
-  );
-}
+const Start = ({ campaign }: { campaign: Campaign }) => (
+  <Asked name="Start…" title={`Start “${campaign.name}”`} className="button button-signal">
+    {(close) => <StartByCount campaign={campaign} onDone={close} />}
+  </Asked>
+);

@@ -1,18 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import {
-  type Campaign,
-  type Contact,
-  duration,
-  number,
-  plain,
-  reasonSays,
-  reasonWords,
-  type Stats,
-} from '../rules/words.ts';
-import { client, useMay } from '../session.ts';
-import { Fault } from './heading.tsx';
+import { type Campaign, type Contact, number, plain, reasonSays, type Stats } from '../rules/words.ts';
+import { client } from '../session.ts';
+import { ContactDetail } from './contact-detail.tsx';
 import { type ColumnOf, PagedTable } from './paged-table.tsx';
 import { SearchField } from './search-field.tsx';
 import { When } from './when.tsx';
@@ -78,7 +69,7 @@ export function Contacts({ campaign, stats }: { campaign: Campaign; stats: Stats
         />
       )}
       {contact && (
-        <Detail key={contact} campaignId={id} phoneNumber={contact} onClose={() => look({ contact: undefined })} />
+        <ContactDetail key={contact} campaignId={id} phoneNumber={contact} onClose={() => look({ contact: undefined })} />
       )}
     </section>
   );
@@ -158,92 +149,3 @@ const columnsOf = (campaignId: string): ColumnOf<Contact>[] => [
   },
   { head: 'Next call', width: '108px', cell: ({ nextAttemptAt }) => <When at={nextAttemptAt} />, isOptional: true },
 ];
-
-/** What has come up is read from its beginning. */
-const focus = (element: HTMLElement | null) => element?.focus();
-
-/** One contact: why it is as it is, what can be done, and its calls. */
-function Detail({
-  campaignId,
-  phoneNumber,
-  onClose,
-}: {
-  campaignId: string;
-  phoneNumber: string;
-  onClose: () => void;
-}) {
-  const may = useMay();
-  const { data: contact, error } = useQuery({
-    queryKey: ['contacts', campaignId, 'one', phoneNumber],
-    queryFn: async () => {
-      const { items } = await client.campaigns.listContacts(campaignId, { searchText: phoneNumber });
-      return items.find((each) => each.phoneNumber === phoneNumber) ?? null;
-    },
-  });
-  const { data: calls, error: callsError } = useQuery({
-    queryKey: ['campaign-calls', campaignId, contact?.id],
-    enabled: Boolean(contact) && may('calls:read'),
-    queryFn: () => client.calls.list({ contactId: contact!.id, perPage: 20 }),
-  });
-  if (contact === undefined) return <Fault error={error} />;
-  return (
-    <aside
-      aria-labelledby="contact"
-      className="sticky bottom-0 z-10 max-h-[60vh] overflow-y-auto border-t border-rule bg-raised px-4 py-3"
-      onKeyDown={(event) => event.key === 'Escape' && onClose()}
-    >
-      <div className="flex items-baseline justify-between gap-4">
-        <h3 id="contact" ref={focus} tabIndex={-1} className="text-head break-words">
-          {contact?.name ?? phoneNumber} {contact?.name && <span className="text-dim">{phoneNumber}</span>}
-        </h3>
-        <button type="button" className="link cursor-pointer" onClick={onClose}>
-          Close
-        </button>
-      </div>
-      {contact ? <Why contact={contact} /> : <p>This campaign has no such contact.</p>}
-      <Fault error={callsError} />
-      {calls && calls.items.length > 0 && (
-        <ul className="mt-2">
-          {calls.items.map((call) => (
-            <li key={call.roomId}>
-              <Link
-                to="/calls/$roomId"
-                params={{ roomId: call.roomId }}
-                className="cells grid-cols-[24px_108px_minmax(0,1fr)_56px] border-b border-line py-1 hover:bg-night"
-              >
-                <span className="text-dim">{call.attempt}</span>
-                <When at={call.queuedAt} />
-                <span className="link">{plain(call.outcome ?? call.status)}</span>
-                <span className="text-end">
-                  {call.durationSeconds === undefined ? '' : duration(call.durationSeconds)}
-                </span>
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
-    </aside>
-  );
-}
-
-function Why({ contact }: { contact: Contact }) {
-  const { state, reason, nextAttemptAt, variables } = contact;
-  const told = Object.entries(variables as Record<string, string>);
-  return (
-    <>
-      <p>
-        {plain(state)}
-        {reason && `: ${reasonSays(reason)}. ${reasonWords[reason]?.todo ?? ''}`}
-        {nextAttemptAt && (
-          <>
-            {' '}
-            Next call at <When at={nextAttemptAt} />.
-          </>
-        )}
-      </p>
-      {told.length > 0 && (
-        <p className="label mt-1 break-words">{told.map(([name, value]) => `${name}: ${value}`).join(' · ')}</p>
-      )}
-    </>
-  );
-}

@@ -3,7 +3,7 @@ import { Dialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { PLACES, placeOfText } from '../rules/places.ts';
+import { PLACES, placesOfText } from '../rules/places.ts';
 import { plain } from '../rules/words.ts';
 import { client, useMay } from '../session.ts';
 
@@ -81,10 +81,10 @@ function useFound(text: string): Found[] {
     placeholderData: (before) => before,
     queryFn: () => client.campaigns.list({ searchText: wanted, perPage: 8 }),
   });
-  const place = placeOfText(text);
+  const places = placesOfText(text).filter(({ permission }) => may(permission));
   const screens = PLACES.filter(({ permission, name }) => may(permission) && name.toLowerCase().includes(wanted));
   return [
-    ...(place && may(place.permission) ? [{ ...place, says: `${place.says} ${text.trim()}` }] : []),
+    ...places.map((place) => ({ ...place, says: `${place.says} ${text.trim()}` })),
     ...screens.map(({ path, name }) => ({ path, says: name })),
     ...(data?.items ?? [])
       .filter(({ name }) => name.toLowerCase().includes(wanted))

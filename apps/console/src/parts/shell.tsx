@@ -1,7 +1,8 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { useLink } from '../link.ts';
 import { PLACES } from '../rules/places.ts';
 import { signOut, useMay, useSession } from '../session.ts';
 import { Fault } from './heading.tsx';
@@ -14,6 +15,7 @@ const Palette = lazy(loadPalette);
 export function Shell() {
   const [isAsked, setAsked] = useState(false);
   const [isLoaded, setLoaded] = useState(false);
+  useReadAnew();
   const ask = (open: boolean) => {
     if (open) setLoaded(true);
     setAsked(open);
@@ -56,6 +58,15 @@ export function Shell() {
   );
 }
 
+/** What was shown, or could not be read, while the server was away is read anew once it is back. */
+function useReadAnew() {
+  const { returns } = useLink();
+  const cache = useQueryClient();
+  useEffect(() => {
+    if (returns > 0) cache.invalidateQueries();
+  }, [returns, cache]);
+}
+
 const goTo = navigator.userAgent.includes('Mac') ? '⌘K' : 'Ctrl K';
 
 function Places({ onAsk }: { onAsk: () => void }) {
@@ -93,6 +104,11 @@ function Places({ onAsk }: { onAsk: () => void }) {
           </li>
         ))}
       </ul>
+      {session?.workspaces && (
+        <Link to="/workspaces" className="block py-0.5 text-dim hover:text-ink lg:mt-3">
+          Other workspace
+        </Link>
+      )}
       <button
         type="button"
         className="cursor-pointer py-0.5 text-dim hover:text-ink lg:mt-3"

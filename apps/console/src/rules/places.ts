@@ -11,7 +11,9 @@ export const PLACES = [
   { path: '/lists/workflows', name: 'Workflows', permission: 'workflows:read' },
   { path: '/lists/knowledge-bases', name: 'Knowledge bases', permission: 'knowledge_bases:read' },
   { path: '/lists/webhooks', name: 'Webhooks', permission: 'webhooks:read' },
-  { path: '/lists/api-keys', name: 'API keys', permission: 'api_keys:read' },
+  { path: '/members', name: 'Members', permission: 'members:read' },
+  { path: '/keys', name: 'Keys and sessions', permission: 'api_keys:read' },
+  { path: '/limits', name: 'Limits and hours', permission: 'campaigns:read' },
   { path: '/lists/audit-log', name: 'Audit log', permission: 'audit_log:read' },
 ] as const;
 
@@ -22,14 +24,17 @@ interface Target {
   permission: string;
 }
 
-/** Where a number, an ID or a name that somebody types may lead. */
-export function placeOfText(text: string): Target | undefined {
+/** Where a number, an ID or a name that somebody types may lead, the likeliest first. */
+export function placesOfText(text: string): Target[] {
   const trimmed = text.trim();
   if (/^cmp_[0-9a-f]{32}$/.test(trimmed))
-    return { path: `/campaigns/${trimmed}`, says: 'Campaign', permission: 'campaigns:read' };
-  if (/^room_[0-9a-f]{32}$/.test(trimmed)) return { path: `/calls/${trimmed}`, says: 'Call', permission: 'calls:read' };
-  const digits = trimmed.replace(/[\s().-]/g, '');
+    return [{ path: `/campaigns/${trimmed}`, says: 'Campaign', permission: 'campaigns:read' }];
+  if (/^room_[0-9a-f]{32}$/.test(trimmed))
+    return [{ path: `/calls/${trimmed}`, says: 'Call', permission: 'calls:read' }];
+  const digits = trimmed.replace(/[\s().-]/g, '').replace(/^00/, '+');
+  const person: Target = { path: `/people/${digits}`, says: 'Person', permission: 'contact_lists:read' };
   if (/^\+\d{7,15}$/.test(digits))
-    return { path: '/calls', search: { phoneNumber: digits }, says: 'Calls with', permission: 'calls:read' };
-  return undefined;
+    return [person, { path: '/calls', search: { phoneNumber: digits }, says: 'Calls with', permission: 'calls:read' }];
+  // The screen asks in which country it is dialled like this.
+  return /^\d{6,15}$/.test(digits) ? [person] : [];
 }

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { endOfKey, grantable } from './access.ts';
 import { named } from './call.ts';
 import { clock, daysSay, marksAt, merged, minutesOf, windowFields, windowSays, windowsOf, withinDay } from './hours.ts';
+import { changeOf, writtenOf } from './limits.ts';
 import { boundOf, pictureOf } from './picture.ts';
-import { placeOfText } from './places.ts';
+import { consentSays, type Person, type PersonCampaign, summaryOf, verdictOf } from './person.ts';
+import { placesOfText } from './places.ts';
+import { canRedial, redialSays } from './redial.ts';
 import { textsOf } from './search.ts';
-import { allows, type Campaign, duration, percent, type Stats, type Workspace } from './words.ts';
+import { missingIn, spokenIn } from './variables.ts';
+import { allows, type Campaign, duration, numbersIn, percent, type Stats, type Workspace } from './words.ts';
 
 const stats = {
   ...{ totalContacts: 10, pending: 10, waiting: 0, dialing: 0, done: 0, skipped: 0, attempts: 0, conversions: 0 },
@@ -87,12 +92,106 @@ test('clocks of several places are marked on one day, those that agree as one', 
 
 test('a number, an ID and a query lead where they should', () => {
   const id = '0'.repeat(32);
-  expect(placeOfText(` cmp_${id}`)?.path).toBe(`/campaigns/cmp_${id}`);
-  expect(placeOfText(`room_${id}`)?.path).toBe(`/calls/room_${id}`);
-  expect(placeOfText('+1 (415) 555-0100')?.search).toEqual({ phoneNumber: '+14155550100' });
-  expect(placeOfText('4155550100')).toBeUndefined();
+  const pathsOf = (text: string) => placesOfText(text).map(({ path }) => path);
+  expect(pathsOf(` cmp_${id}`)).toEqual([`/campaigns/cmp_${id}`]);
+  expect(pathsOf(`room_${id}`)).toEqual([`/calls/room_${id}`]);
+  expect(pathsOf('+1 (415) 555-0100')).toEqual(['/people/+14155550100', '/calls']);
+  expect(placesOfText('+1 (415) 555-0100')[1]?.search).toEqual({ phoneNumber: '+14155550100' });
+  expect(pathsOf('0049 1512 3456789')[0]).toBe('/people/+4915123456789');
+  expect(pathsOf('415-555-0100')).toEqual(['/people/4155550100']);
+  expect(pathsOf('Ada 2')).toEqual([]);
   expect(textsOf('state', 'q')({ state: 'done', q: 12, page: 'x' })).toEqual({ state: 'done', q: '12' });
   expect(textsOf('state')({ state: '' })).toEqual({});
+});
+
+const at = '2026-11-23T17:00:00.000Z';
+const placed = (more: Partial<PersonCampaign>, contact: Partial<PersonCampaign['contact']> = {}): PersonCampaign => ({
+  ...{ status: 'running', callableNow: false },
+  contact: { id: '', phoneNumber: '', variables: {}, state: 'pending', attempts: 0, roomIds: [], ...contact },
+  ...more,
+});
+const person = (more: Partial<Person>): Person => ({ phoneNumber: '', timezones: [], lists: [], ...more });
+
+test('whether a campaign may call somebody, why not and when, is told in words', () => {
+  const says = (more: Partial<PersonCampaign>, contact = {}) => verdictOf(placed(more, contact)).says;
+  expect(says({ callableNow: true })).toBe('It may call now.');
+  expect(says({}, { state: 'dialing' })).toBe('It is calling now.');
+  expect(verdictOf(placed({ reason: 'outside_window', nextAttemptAt: at }))).toEqual({
+    ...{ says: 'Not now: outside the campaign’s hours.', todo: 'Wait, or change the hours.', at, isNow: false },
+  });
+  expect(says({ reason: 'do_not_call' })).toBe('No: on a do-not-call list.');
+  expect(says({ reason: 'skipped_by_user' }, { state: 'skipped' })).toBe('No: somebody had it skipped.');
+  expect(says({}, { state: 'done', lastOutcome: 'answered' })).toBe('No: it is done with this person. Answered.');
+  expect(says({ status: 'draft' })).toBe('Not now: it is draft.');
+});
+
+test('what may call somebody at all is told in one sentence', () => {
+  const says = (more: Partial<Person>) => summaryOf(person(more)).says;
+  expect(says({ isDoNotCall: true, campaigns: [placed({ callableNow: true })] })).toMatch(/do-not-call list/);
+  expect(says({ campaigns: [] })).toBe('No campaign has this number.');
+  expect(says({})).toMatch(/can’t be shown to you/);
+  expect(says({ campaigns: [placed({ callableNow: true }), placed({})] })).toBe('1 campaign may call now.');
+  expect(says({ campaigns: [placed({}, { state: 'dialing' })] })).toBe('It is being called.');
+  const later = placed({ reason: 'holiday', nextAttemptAt: '2026-11-24T17:00:00.000Z' });
+  expect(summaryOf(person({ campaigns: [later, placed({ reason: 'holiday', nextAttemptAt: at })] })).at).toBe(at);
+  expect(says({ campaigns: [placed({ reason: 'no_consent' })] })).toBe('No campaign is going to call.');
+  const entry = { phoneNumber: '', variables: {}, createdAt: at };
+  expect(consentSays({ ...entry, consent: { given: true, source: 'Web form', purpose: 'Reminders' } })).toBe(
+    'has agreed (Web form, for Reminders)',
+  );
+  expect([consentSays({ ...entry, consent: { given: false } }), consentSays(entry)]).toEqual(['has not agreed', undefined]);
+});
+
+test('who was not reached is called again by an active campaign, and by a draft of one that has ended', () => {
+  expect(['draft', 'scheduled', 'running', 'paused', 'completed', 'stopped', 'cancelled'].filter(canRedial)).toEqual([
+    ...['running', 'paused', 'completed', 'stopped'],
+  ]);
+  expect(redialSays('running', 2)).toMatchObject({ does: 'Call 2 people again', isDraft: false });
+  expect(redialSays('paused', 2).says).toMatch(/once the campaign is resumed/);
+  expect(redialSays('completed', 1)).toMatchObject({ does: 'Make a draft of 1 person', isDraft: true });
+});
+
+test('a key is given no more than its maker has, and ends when it should', () => {
+  expect(grantable(['calls:read', 'api_keys:write', 'campaigns:run', 'campaigns:read'])).toEqual([
+    { of: 'campaigns', permissions: ['campaigns:read', 'campaigns:run'] },
+    { of: 'calls', permissions: ['calls:read'] },
+    { of: 'api_keys', permissions: ['api_keys:write'] },
+  ]);
+  expect(grantable(['*']).flatMap(({ permissions }) => permissions)).toContain('members:write');
+  expect(Math.max(...grantable(['*']).map(({ permissions }) => permissions.length))).toBe(3);
+  const now = new Date('2026-11-01T00:00:00Z');
+  expect([endOfKey(0, now), endOfKey(30, now)]).toEqual([undefined, '2026-12-01T00:00:00.000Z']);
+});
+
+test('the variables of an agent’s texts are found, and those that a list lacks', () => {
+  const spoken = spokenIn('Hi {{ first_name | default: "there" }}, on {{day}}.', '{{day}} {{name}}');
+  expect(spoken).toEqual({ names: ['first_name', 'day', 'name'], needed: ['day', 'name'], loose: undefined });
+  expect([missingIn(spoken, ['day']), missingIn(spoken, ['first_name'])]).toEqual([[], ['day']]);
+  expect([spokenIn('Hi {{first name}}').loose, spokenIn('Hi {{').loose]).toEqual(['{{first name}}', '{{']);
+});
+
+test('of limits and hours only what was changed is sent', () => {
+  const before = writtenOf({
+    limits: { maxConcurrentCalls: 4, allowedCountries: ['US'], premiumRateAllowed: false },
+    quietHours: { start: 1260, end: 480 },
+  } as unknown as Workspace);
+  expect(before).toMatchObject({ maxConcurrentCalls: '4', quietStart: '21:00', quietEnd: '08:00' });
+  expect(changeOf(before, before)).toEqual({});
+  expect(changeOf(before, { ...before, maxConcurrentCalls: '', allowedCountries: 'us, de' })).toEqual({
+    limits: { maxConcurrentCalls: null, allowedCountries: ['US', 'DE'] },
+  });
+  expect(changeOf(before, { ...before, quietEnd: '09:00', holidays: '2026-12-25' })).toEqual({
+    quietHours: { start: 1260, end: 540 },
+    holidays: ['2026-12-25'],
+  });
+  expect(changeOf(before, { ...before, quietStart: '', quietEnd: '' })).toEqual({ quietHours: null });
+  expect(() => changeOf(before, { ...before, quietEnd: '' })).toThrow(/begin and end at a time/);
+});
+
+test('numbers are taken out of what was copied', () => {
+  expect(numbersIn('+1 415 555 0142\r\n(415) 555-0143; +4930123\n\n')).toEqual([
+    ...['+1 415 555 0142', '(415) 555-0143', '+4930123'],
+  ]);
 });
 
 test('rows without an ID have a name each, which stays as more come', () => {

@@ -127,3 +127,10 @@ export type Stats = Schemas['CampaignStats'];
 export type Workspace = Schemas['Workspace'];
 export type Contact = Schemas['CampaignContact'];
 export type Call = Schemas['Call'];
+
+/** Numbers as they are copied from a table or a mail: one on each line, or with commas between. */
+export const numbersIn = (text: string): string[] =>
+  text
+    .split(/[\n,;\t]/)
+    .map((each) => each.trim())
+    .filter(Boolean);

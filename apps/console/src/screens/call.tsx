@@ -91,11 +91,23 @@ const Row = ({ name, children }: { name: string; children: ReactNode }) => (
   </div>
 );
 
+/** A number, which opens the person that it is of, for who may read that. */
+function Phone({ number: phoneNumber, isPerson }: { number: string | undefined; isPerson: boolean }) {
+  const may = useMay();
+  if (!phoneNumber) return 'withheld';
+  if (!isPerson || !may('contact_lists:read')) return phoneNumber;
+  return (
+    <Link to="/people/$phoneNumber" params={{ phoneNumber }} search={{}} className="link">
+      {phoneNumber}
+    </Link>
+  );
+}
+
 function Facts({ call }: { call: Call }) {
   const { campaignId, agentEnd } = call;
   const facts: [string, ReactNode][] = [
-    ['From', call.fromNumber],
-    ['To', call.toNumber],
+    ['From', <Phone key="from" number={call.fromNumber} isPerson={call.direction === 'inbound'} />],
+    ['To', <Phone key="to" number={call.toNumber} isPerson={call.direction !== 'inbound'} />],
     [
       'Campaign',
       campaignId && (

@@ -59,6 +59,15 @@ function State({ campaign, stats }: { campaign: Campaign; stats: Stats }) {
         )}
       </p>
       <Eta campaign={campaign} stats={stats} />
+      {campaign.redialOf && (
+        <p className="text-dim">
+          It calls those again who were not reached by{' '}
+          <Link to="/campaigns/$campaignId" params={{ campaignId: campaign.redialOf }} search={{}} className="link">
+            another campaign
+          </Link>
+          .
+        </p>
+      )}
     </div>
   );
 }

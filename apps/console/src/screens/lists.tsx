@@ -1,18 +1,19 @@
-import { ScrollArea } from '@base-ui/react/scroll-area';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { components } from '@trunkline/client';
 import type { ReactNode } from 'react';
+import { AddNumbers, TakeOff } from '../parts/do-not-call.tsx';
 import { Fault, Heading } from '../parts/heading.tsx';
+import { TestCall, TrunkActs } from '../parts/lines.tsx';
+import { type Cells, Rows } from '../parts/rows.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { When } from '../parts/when.tsx';
 import { PLACES } from '../rules/places.ts';
 import { number, plain, several } from '../rules/words.ts';
-import { client } from '../session.ts';
+import { client, useMay } from '../session.ts';
 
 const route = getRouteApi('/lists/$kind');
 
-type Cells = [head: string, value: ReactNode][];
 interface Kind {
   load: (query: { perPage: number; searchText?: string }) => Promise<{ items: object[]; totalCount?: number }>;
   /** What an entry is known by. */
@@ -20,6 +21,8 @@ interface Kind {
   cells: (item: never) => Cells;
   /** What an empty list teaches. */
   empty: string;
+  /** What can be done with an entry. */
+  acts?: ((item: never) => ReactNode) | undefined;
 }
 
 /** What a listing needs: how it is read, what of an entry is shown, and what is said where there is none. */
@@ -27,11 +30,13 @@ const kind = <Item extends { id: string } | components['schemas']['DoNotCallEntr
   load: (query: { perPage: number; searchText?: string }) => PromiseLike<{ items: Item[]; totalCount?: number }>,
   cells: (item: Item) => Cells,
   empty: string,
+  acts?: (item: Item) => ReactNode,
 ): Kind => ({
   load: async (query) => load(query),
   idOf: (item: Item) => ('id' in item ? item.id : `${item.phoneNumber} ${item.contactListId ?? item.source}`),
   cells,
   empty,
+  acts,
 });
 
 const KINDS: Record<string, Kind> = {
@@ -49,17 +54,23 @@ const KINDS: Record<string, Kind> = {
   'do-not-call': kind(
     (query) => client.doNotCall.list(query),
     (each) => [
-      ['Number', each.phoneNumber],
+      ['Number', <PersonLink key="number" phoneNumber={each.phoneNumber} />],
       ['From', each.source === 'opt_out' ? 'opted out' : 'a list'],
       ['Why', each.reason],
       ['Since', <When key="at" at={each.createdAt} />],
     ],
     'Nobody has opted out yet. Numbers come here when a person asks for it in a call, or by a list of the type dnd.',
+    (each) => each.source === 'opt_out' && <TakeOffEntry phoneNumber={each.phoneNumber} />,
   ),
   agents: kind(
     (query) => client.agents.list(query),
     (each) => [
-      ['Name', each.name],
+      [
+        'Name',
+        <Link key="name" to="/agents/$agentId" params={{ agentId: each.id }} className="link">
+          {each.name}
+        </Link>,
+      ],
       ['Kind', each.connection.type],
       [
         'State',
@@ -87,6 +98,7 @@ const KINDS: Record<string, Kind> = {
       ['From', each.provider],
     ],
     'There is no number to call from yet. Buy one, or import one of a trunk.',
+    (each) => <TestCall phone={each} />,
   ),
   'number-pools': kind(
     (query) => client.numberPools.list(query),
@@ -117,6 +129,7 @@ const KINDS: Record<string, Kind> = {
       ['Numbers', number(each.phoneNumberCount)],
     ],
     'There is no trunk yet. A trunk is the line to a carrier or a PBX over SIP.',
+    (each) => <TrunkActs trunk={each} />,
   ),
   workflows: kind(
     (query) => client.workflows.list(query),
@@ -146,17 +159,6 @@ const KINDS: Record<string, Kind> = {
     ],
     'There is no webhook yet. It tells your system what happens here.',
   ),
-  'api-keys': kind(
-    (query) => client.apiKeys.list(query),
-    (each) => [
-      ['Name', each.name],
-      ['Begins', <code key="prefix">{each.prefix}</code>],
-      ['May', each.permissions.join(', ')],
-      ['Last used', <When key="used" at={each.lastUsedAt} />],
-      ['Ends', each.expiresAt ? <When key="ends" at={each.expiresAt} /> : 'never'],
-    ],
-    'There is no key.',
-  ),
   'audit-log': kind(
     (query) => client.auditLog.list(query),
     (each) => [
@@ -169,6 +171,21 @@ const KINDS: Record<string, Kind> = {
     'Nothing was changed yet.',
   ),
 };
+
+function PersonLink({ phoneNumber }: { phoneNumber: string }) {
+  const may = useMay();
+  if (!may('contact_lists:read')) return phoneNumber;
+  return (
+    <Link to="/people/$phoneNumber" params={{ phoneNumber }} search={{}} className="link">
+      {phoneNumber}
+    </Link>
+  );
+}
+
+function TakeOffEntry({ phoneNumber }: { phoneNumber: string }) {
+  const may = useMay();
+  return may('do_not_call:write') ? <TakeOff phoneNumber={phoneNumber} className="link cursor-pointer" /> : null;
+}
 
 /** The rest, to be read: the newest hundred, and what a search finds. */
 export function ListsScreen() {
@@ -186,10 +203,12 @@ export function ListsScreen() {
   const rows = (data?.items ?? []).map((item) => ({
     id: shown!.idOf(item as never),
     cells: shown!.cells(item as never),
+    acts: shown!.acts?.(item as never),
   }));
   return (
     <>
       <Heading title={title}>
+        {kind === 'do-not-call' && <AddNumbers />}
         {shown && (
           <SearchField
             key={kind}
@@ -208,33 +227,3 @@ export function ListsScreen() {
     </>
   );
 }
-
-/** What scrolls can be reached by keys. */
-const Rows = ({ name, rows }: { name: string; rows: { id: string; cells: Cells }[] }) => (
-  <ScrollArea.Root className="border-t border-line">
-    <ScrollArea.Viewport render={<section aria-label={name} />} style={{ overflow: 'auto' }}>
-      <table className="w-full border-collapse [&_td]:border-b [&_td]:border-line [&_td]:px-4 [&_td]:py-1.5 [&_th]:border-b [&_th]:border-rule [&_th]:px-4 [&_th]:py-1">
-        <thead className="label">
-          <tr>
-            {rows[0]!.cells.map(([head]) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ id, cells }) => (
-            <tr key={id} className="hover:bg-raised">
-              {cells.map(([head, value]) => (
-                <td key={head} className="max-w-96 break-words">
-                  {value}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollArea.Viewport>
-  </ScrollArea.Root>
-);

@@ -1,0 +1,129 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { components } from '@trunkline/client';
+import { useState } from 'react';
+import { endOf } from '../rules/call.ts';
+import { plain } from '../rules/words.ts';
+import { client, useMay, wordsOf } from '../session.ts';
+import { Answer, Asked, Confirmed } from './asked.tsx';
+import { Fault } from './heading.tsx';
+
+type Schemas = components['schemas'];
+
+/** What can be done with a trunk: ask it now, stop and let go on the calls over it. */
+export function TrunkActs({ trunk }: { trunk: Schemas['Trunk'] }) {
+  const may = useMay();
+  const cache = useQueryClient();
+  const { id, terminationUrl, status, liveCalls, phoneNumberCount } = trunk;
+  const told = () => cache.invalidateQueries({ queryKey: ['list', 'trunks'] });
+  const check = useMutation({ mutationFn: () => client.trunks.validate(id) });
+  return (
+    <span className="flex flex-wrap justify-end gap-x-4">
+      <span role="status" className="max-w-96 text-start whitespace-normal">
+        {check.error ? wordsOf(check.error) : check.data && checkSays(check.data)}
+      </span>
+      <button type="button" className="link cursor-pointer" disabled={check.isPending} onClick={() => check.mutate()}>
+        {check.isPending ? 'Asking it …' : 'Ask it now'}
+      </button>
+      {may('phone_numbers:write') &&
+        (status === 'paused' ? (
+          <Confirmed
+            name="Resume"
+            className="link cursor-pointer"
+            title={`Place calls over ${terminationUrl} again?`}
+            says={`It is asked first. Calls go out over it again, from ${phoneNumberCount} numbers.`}
+            onDo={() => client.trunks.resume(id).then(told)}
+          />
+        ) : (
+          <Confirmed
+            name="Pause"
+            className="link cursor-pointer"
+            title={`Place no call over ${terminationUrl} any more?`}
+            says={`No call is placed from its ${phoneNumberCount} numbers until it is resumed. ${liveCalls} that are up go on.`}
+            onDo={() => client.trunks.pause(id).then(told)}
+          />
+        ))}
+    </span>
+  );
+}
+
+function checkSays({ valid, reachable, credentials, rttMs, message }: Schemas['TrunkCheck']): string {
+  if (!valid) return message ?? (reachable ? 'It answers, and refuses.' : 'It does not answer.');
+  const account = credentials === 'verified' ? ', and takes the password' : '';
+  return `It answers${rttMs === undefined ? '' : ` in ${rttMs} ms`}${account}.`;
+}
+
+/** Rings one's own phone from a number, and says what was found. */
+export function TestCall({ phone }: { phone: Schemas['PhoneNumber'] }) {
+  const may = useMay();
+  if (!may('calls:write') || !may('calls:read') || phone.status !== 'active') return null;
+  return (
+    <Asked name="Test call…" className="link cursor-pointer" title={`Ring your own phone from ${phone.phoneNumber}`}>
+      {(close) => <TestCallForm phone={phone} close={close} />}
+    </Asked>
+  );
+}
+
+function TestCallForm({ phone, close }: { phone: Schemas['PhoneNumber']; close: () => void }) {
+  const [roomId, setRoomId] = useState<string>();
+  const ring = async (form: FormData) => {
+    const toNumber = (form.get('to') as string).replace(/[\s()./-]/g, '').replace(/^00/, '+');
+    setRoomId((await client.phoneNumbers.startTestCall(phone.id, { toNumber })).roomId);
+  };
+  if (roomId) return <Report roomId={roomId} close={close} />;
+  return (
+    <Answer does="Ring 1 phone" close={close} onDo={ring} onDone={() => undefined}>
+      <p>
+        It is one call, a minute at most, and costs what a call costs. It says a sentence, and then says back what it
+        hears.
+        {phone.provider === 'simulator' && ' This number is simulated: no telephone rings.'}
+      </p>
+      <label className="mt-3 block">
+        <span className="label">Your phone, with + and its country</span>
+        <input
+          name="to"
+          type="tel"
+          required
+          pattern="\s*(\+|00)[0-9\s().\/\-]{6,24}"
+          autoComplete="tel"
+          className="mt-1 block w-full"
+        />
+      </label>
+    </Answer>
+  );
+}
+
+const ENDED = ['completed', 'failed', 'cancelled'];
+const VERDICTS: Readonly<Record<string, string>> = { works: 'It works.', fault: 'Something is wrong.' };
+
+function Report({ roomId, close }: { roomId: string; close: () => void }) {
+  const { data, error } = useQuery({
+    queryKey: ['test-call', roomId],
+    refetchInterval: ({ state }) => (state.data && ENDED.includes(state.data.status) ? false : 1000),
+    queryFn: () => client.phoneNumbers.getTestCall(roomId),
+  });
+  const says = data && (data.outcome ? endOf(data as Schemas['Call']) : plain(data.status));
+  return (
+    <div className="mt-2">
+      <Fault error={error} />
+      <p role="status">
+        {data?.verdict && VERDICTS[data.verdict]} {says}
+      </p>
+      <ul className="mt-2">
+        {data?.findings?.map(({ code, message }) => (
+          <li key={code} className="border-b border-line py-1">
+            {message}
+          </li>
+        ))}
+      </ul>
+      <div className="mt-4 flex items-center justify-between gap-2">
+        <Link to="/calls/$roomId" params={{ roomId }} className="link">
+          All of this call
+        </Link>
+        <button type="button" className="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </div>
+  );
+}
