@@ -19,6 +19,8 @@ export const Redial = ({ campaign }: { campaign: Campaign }) => (
 function Choose({ campaign, close }: { campaign: Campaign; close: () => void }) {
   const { id, status } = campaign;
   const [chosen, setChosen] = useState(NOT_REACHED);
+  // An answer that was lost is asked for again, and calls nobody twice.
+  const [idempotencyKey] = useState(() => `console ${crypto.randomUUID()}`);
   const cache = useQueryClient();
   const navigate = useNavigate();
   const { data, error } = useQuery({
@@ -33,7 +35,7 @@ function Choose({ campaign, close }: { campaign: Campaign; close: () => void }) 
   const people = outcomes.reduce((sum, outcome) => sum + counts[outcome]!, 0);
   const { says, does, isDraft } = redialSays(status, people);
   const redial = async () => {
-    const { campaign: now } = await client.campaigns.redialContacts(id, { outcomes });
+    const { campaign: now } = await client.campaigns.redialContacts(id, { outcomes }, { idempotencyKey });
     for (const key of ['stats', 'contacts']) cache.invalidateQueries({ queryKey: [key, id] });
     if (now && now.id !== id) navigate({ to: '/campaigns/$campaignId', params: { campaignId: now.id }, search: {} });
   };

@@ -9,6 +9,7 @@ import { placesOfText } from './places.ts';
 import { canRedial, redialSays } from './redial.ts';
 import { textsOf } from './search.ts';
 import { missingIn, spokenIn } from './variables.ts';
+import { turnAt, waveOf } from './waves.ts';
 import { allows, type Campaign, duration, numbersIn, percent, type Stats, type Workspace } from './words.ts';
 
 const stats = {
@@ -192,6 +193,14 @@ test('numbers are taken out of what was copied', () => {
   expect(numbersIn('+1 415 555 0142\r\n(415) 555-0143; +4930123\n\n')).toEqual([
     ...['+1 415 555 0142', '(415) 555-0143', '+4930123'],
   ]);
+});
+
+test('the sound is drawn around the middle of its channel, and the turn that is being said is found', () => {
+  expect(waveOf([0, 1, 2], 25, 20)).toBe('M0 25.00L1 5.00L2 5.00L2 45.00L1 45.00L0 25.00Z');
+  expect(waveOf([], 25, 20)).toBe('');
+  const turns = [{ at: '2026-11-20T09:00:01Z' }, { at: '2026-11-20T09:00:03Z' }];
+  const answeredAt = Date.parse('2026-11-20T09:00:00Z');
+  expect([0, 1, 2.9, 3].map((second) => turnAt(turns, answeredAt, second))).toEqual([-1, 0, 0, 1]);
 });
 
 test('rows without an ID have a name each, which stays as more come', () => {

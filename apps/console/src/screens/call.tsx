@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { NotFoundError } from '@trunkline/client';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { Fault, Heading } from '../parts/heading.tsx';
+import { Player, Said, usePlaying } from '../parts/recording.tsx';
 import { timeOf, When } from '../parts/when.tsx';
 import { endOf, named, timelineOf } from '../rules/call.ts';
 import { type Call, duration, number, plain, reasonSays, short } from '../rules/words.ts';
@@ -20,6 +21,7 @@ export function CallScreen() {
     // A call that is up changes; what is reported of one that has ended may come after it.
     refetchInterval: ({ state }) => (state.data && UP.includes(state.data.status) ? 2000 : false),
   });
+  const playing = usePlaying();
   if (!call) return <Fault error={error} />;
   const recording = call.recording;
   return (
@@ -37,7 +39,7 @@ export function CallScreen() {
       {recording && (
         <Part title="Recording">
           {recording.url ? (
-            <Player key={roomId} url={recording.url} />
+            <Player key={roomId} url={recording.url} playing={playing} />
           ) : (
             <p className="text-dim">{plain(recording.status)}</p>
           )}
@@ -61,20 +63,15 @@ export function CallScreen() {
           </Part>
         </div>
         <div>
-          <Said call={call} />
+          <Part title="What was said">
+            <Said call={call} {...(recording?.url && { playing })} />
+          </Part>
           <Result call={call} />
         </div>
       </div>
       <Sip roomId={roomId} hasSip={call.sipStatus !== undefined && !call.simulated} />
     </>
   );
-}
-
-/** The player keeps the first address: each reading of the call brings another one, which would begin it anew. */
-function Player({ url }: { url: string }) {
-  const [src] = useState(url);
-  // biome-ignore lint/a11y/useMediaCaption: sound without a picture has nowhere to show captions; WCAG 1.2.1 asks for a transcript, which stands below.
-  return <audio controls src={src} preload="metadata" className="w-full" />;
 }
 
 const Part = ({ title, children }: { title: string; children: ReactNode }) => (
@@ -146,31 +143,6 @@ function Facts({ call }: { call: Call }) {
           </Row>
         ))}
     </dl>
-  );
-}
-
-const SPEAKERS = { agent: 'Agent', person: 'Person', system: '' };
-
-/** What was said, turn by turn, by the time from the answer on. */
-function Said({ call }: { call: Call }) {
-  const turns = call.result?.transcript ?? [];
-  const begin = Date.parse(call.answeredAt ?? turns[0]?.at ?? call.queuedAt);
-  return (
-    <Part title="What was said">
-      {turns.length === 0 && <p className="text-dim">Nobody has told. The agent reports it, if it can.</p>}
-      <ol>
-        {named(turns).map((turn) => (
-          <li key={turn.name} className="cells grid-cols-[48px_60px_minmax(0,1fr)] border-b border-line py-1">
-            <span className="text-end text-dim">{duration(Math.max(0, (Date.parse(turn.at) - begin) / 1000))}</span>
-            <span className="text-dim">{SPEAKERS[turn.role as 'agent'] ?? turn.role}</span>
-            <span className={`break-words whitespace-pre-wrap ${turn.role === 'system' ? 'text-dim' : ''}`}>
-              {turn.text}
-              {turn.interrupted && <span className="text-dim"> – cut short</span>}
-            </span>
-          </li>
-        ))}
-      </ol>
-    </Part>
   );
 }
 

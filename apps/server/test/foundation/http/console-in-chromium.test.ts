@@ -2,6 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasChromium } from '../../../../../openapi/test/browser.ts';
 import { draftOf, HOSTILE, type OpenConsole, openConsole } from './console-pages.ts';
 
+const VIEWER = [
+  ...['campaigns:read', 'calls:read', 'contact_lists:read', 'do_not_call:read', 'agents:read'],
+  ...['phone_numbers:read', 'number_pools:read', 'workflows:read', 'knowledge_bases:read'],
+] as const satisfies string[];
+
 let desk: OpenConsole;
 let campaignId: string;
 beforeAll(async () => {
@@ -101,6 +106,10 @@ test.skipIf(!hasChromium)(
   'each screen can be read by all, narrow and wide, light and dark, and fits (needs chromium)',
   async () => {
     const faults: string[] = [];
+    const [agent] = await Promise.all([
+      modelAgent(),
+      desk.client.members.create({ email: 'grace@example.com', role: 'manager' }),
+    ]);
     for (const [width, colorScheme] of [
       [390, 'dark'],
       [2560, 'light'],
@@ -119,6 +128,11 @@ test.skipIf(!hasChromium)(
         [`/calls?campaignId=${campaignId}`, 'How it ended'],
         [`/calls/${items[0]!.roomId}`, 'Timeline'],
         ['/lists/phone-numbers', 'simulator'],
+        ['/people/+14152001001', 'May it be called now?'],
+        [`/agents/${agent.id}`, 'It says first_name, day.'],
+        ['/members', 'manager'],
+        ['/keys', 'Signed in with a browser'],
+        ['/limits', 'Calls up at once, at most'],
       ] as const) {
         await page.goto(`/console${address}`);
         await page.getByText(shown).first().waitFor();
@@ -132,25 +146,153 @@ test.skipIf(!hasChromium)(
   60_000,
 );
 
+/** An agent whose name would run, were it more than a text. */
+async function modelAgent() {
+  const texts = { instructions: 'Remind {{first_name}} of {{day}}.', firstMessage: 'Hello {{first_name}}.' };
+  const connection = { type: 'realtime', protocol: 'openai_realtime', model: 'gpt-realtime-2' } as const;
+  return (await desk.client.agents.create({ name: HOSTILE, connection, ...texts })).agent;
+}
+
+test.skipIf(!hasChromium)(
+  'a number typed anywhere opens the person, who is put on the do-not-call list; who was not reached is called again by a draft, and one is skipped (needs chromium)',
+  async () => {
+    const { page, context, faults } = await desk.open();
+    const click = (role: 'button' | 'link', name: string) => page.getByRole(role, { name, exact: true }).click();
+    await desk.signIn(context);
+    await page.goto('/console/campaigns');
+    await page.getByRole('heading', { name: 'Campaigns' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to' }).fill('+1 (415) 200-1000');
+    await page.getByRole('option', { name: 'Person' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: HOSTILE }).waitFor();
+    expect(page.url()).toBe(`${desk.url}/console/people/+14152001000`);
+    await page.getByText('No campaign is going to call.').waitFor();
+    await click('button', 'Do not call…');
+    await page.getByLabel('Why, for whoever asks later').fill(HOSTILE);
+    await click('button', 'Never call 1 number');
+    await page.getByText('Nothing calls this number').waitFor();
+    await page.getByText(`Opted out`).waitFor();
+    await page.getByRole('link', { name: 'November reminders' }).click();
+
+    const { contacts } = await desk.client.campaigns.redialContacts(campaignId, { dryRun: true });
+    expect(contacts).toBeGreaterThan(1);
+    await click('button', 'Call again…');
+    await click('button', `Make a draft of ${contacts} people`);
+    await page.getByText('It calls those again who were not reached by').waitFor();
+    await page.getByRole('table', { name: 'Contacts' }).getByRole('link').first().click();
+    await click('button', 'Skip');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Skip' }).click();
+    await page.getByText('skipped: somebody had it skipped.').waitFor();
+    await click('link', 'The person');
+    await page.getByText('No: somebody had it skipped.').waitFor();
+    expect(await page.evaluate(`'wasRun' in window`)).toBe(false);
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+);
+
+test.skipIf(!hasChromium)(
+  'members are invited, given a role and removed, keys are shown once and revoked, an agent and limits are changed (needs chromium)',
+  async () => {
+    const { page, context, faults } = await desk.open();
+    const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    const row = (text: string) => page.getByRole('row').filter({ hasText: text });
+    await desk.signIn(context);
+    await page.goto('/console/members');
+    await click('Invite…');
+    await page.getByLabel('Address').fill('Joan@example.com');
+    await page.getByRole('radio', { name: 'manager' }).check();
+    await click('Invite');
+    await row('joan@example.com').getByRole('cell', { name: 'manager' }).waitFor();
+    await row('joan@example.com').getByRole('button', { name: 'Change role' }).click();
+    await page.getByRole('radio', { name: 'developer' }).check();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Change role' }).click();
+    await row('joan@example.com').getByRole('cell', { name: 'developer' }).waitFor();
+    await row('joan@example.com').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+    await row('joan@example.com').waitFor({ state: 'detached' });
+
+    await page.getByRole('link', { name: 'Keys and sessions' }).click();
+    await click('Make a key…');
+    await page.getByLabel('What it is for').fill('Console’s key');
+    await page.getByRole('checkbox', { name: 'campaigns:read' }).check();
+    await click('Make the key');
+    const key = await page.locator('code.select-all').textContent();
+    await click('I have kept it');
+    expect(await page.getByText(key!).count()).toBe(0);
+    await row('Console’s key').getByRole('cell', { name: 'campaigns:read' }).waitFor();
+    await row('Console’s key').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
+    await row('Console’s key').waitFor({ state: 'detached' });
+    await page.getByText('(you, here)').waitFor();
+
+    await page.getByRole('link', { name: 'Limits and hours' }).click();
+    await page.getByLabel('Calls a day (UTC), at most').fill('5000');
+    await click('Save');
+    await page.getByText('Saved. It holds for every call from now on.').waitFor();
+    expect((await desk.client.workspace.get()).limits.maxCallsPerDay).toBe(5000);
+
+    const { id } = await modelAgent();
+    await page.goto(`/console/agents/${id}`);
+    await page.getByLabel('Instructions').fill('Remind {{first name}}.');
+    await page.getByText('is no variable').waitFor();
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await page.getByLabel('Instructions').fill('Remind {{city}}.');
+    await page.getByLabel('Do the people of this list have them?').selectOption({ label: 'People' });
+    await page.getByText('It has no column city').waitFor();
+    await click('Save');
+    await page.getByText('Saved. It holds for calls that begin from now on.').waitFor();
+    expect((await desk.client.agents.get(id)).instructions).toBe('Remind {{city}}.');
+    expect(await page.evaluate(`'wasRun' in window`)).toBe(false);
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+  30_000,
+);
+
 test.skipIf(!hasChromium)('who may only read is shown nothing that changes anything (needs chromium)', async () => {
-  const { key } = await desk.client.apiKeys.create({ name: 'Reader', permissions: ['campaigns:read'] });
   const { page, context } = await desk.open();
+  const buttons = async () => {
+    const names = await page.getByRole('button').allTextContents();
+    return names.filter((name) => !/^(Go to|Sign out)/.test(name)).map((name) => `${page.url()}: ${name}`);
+  };
+  const { key } = await desk.client.apiKeys.create({ name: 'Reader', permissions: ['campaigns:read'] });
   await desk.signIn(context, key);
   await page.goto(`/console/campaigns/${campaignId}`);
   await page.getByRole('heading', { name: 'November reminders' }).waitFor();
-  const buttons = await page.getByRole('button').allTextContents();
-  expect(buttons.filter((name) => !/^(Go to|Sign out)/.test(name))).toEqual([]);
-  expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['Campaigns']);
+  expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
+    'Campaigns',
+    'Limits and hours',
+  ]);
   await page.getByText(/\d+ ended of/).waitFor();
   expect(await page.getByRole('link', { name: 'answered' }).count()).toBe(0);
+  expect(await buttons()).toEqual([]);
+
+  const { items } = await desk.client.agents.list({ perPage: 1 });
+  const viewer = await desk.client.apiKeys.create({ name: 'Viewer', permissions: [...VIEWER] });
+  await desk.signIn(context, viewer.key);
+  for (const [address, shown] of [
+    [`/campaigns/${campaignId}?contact=%2B14152001001`, 'The person'],
+    ['/people/+14152001001', 'May it be called now?'],
+    ['/lists/do-not-call', '+14152001000'],
+    ['/lists/phone-numbers', 'simulator'],
+    [`/agents/${items[0]!.id}`, 'What it is told'],
+    ['/limits', 'Calls up at once, at most'],
+  ] as const) {
+    await page.goto(`/console${address}`);
+    await page.getByText(shown).first().waitFor();
+    expect((await buttons()).filter((name) => !name.endsWith(': Close'))).toEqual([]);
+  }
   await context.close();
 });
 
 test.skipIf(!hasChromium)(
-  'a member comes in by the identity provider, and is told why if it has refused (needs chromium)',
+  'a member comes in by the identity provider, is told why if it has refused, and chooses one of several workspaces, which shows nothing of the others (needs chromium)',
   async () => {
     const email = 'ada@example.com';
     await desk.client.members.create({ email, role: 'viewer' });
+    await (await desk.clientElsewhere('Elsewhere')).members.create({ email, role: 'admin' });
     const { page, context } = await desk.open();
     let answer: Record<string, string> = { error: 'access_denied' };
     await page.route(`${desk.provider.issuer}/authorize**`, (route) => {
@@ -169,9 +311,24 @@ test.skipIf(!hasChromium)(
     await page.getByText('The identity provider refused it: access_denied.').waitFor();
     answer = {};
     await comeIn();
-    await page.getByRole('heading', { name: 'Campaigns' }).waitFor();
-    expect(page.url()).toBe(`${desk.url}/console/campaigns`);
-    expect((await page.request.get('/v1/session').then((told) => told.json())).data.role).toBe('viewer');
+    await page.getByRole('heading', { name: 'Which workspace?' }).waitFor();
+    expect(page.url()).toBe(`${desk.url}/console/workspaces`);
+    const roleNow = async () => (await page.request.get('/v1/session').then((told) => told.json())).data.role;
+    await page.getByRole('button', { name: 'Default' }).click();
+    await page.getByRole('link', { name: 'November reminders' }).first().waitFor();
+    expect(await roleNow()).toBe('viewer');
+    await page.getByRole('link', { name: 'Other workspace' }).click();
+    await page.getByRole('button', { name: 'Elsewhere' }).click();
+    await page.getByText('Nobody is called yet.').waitFor();
+    expect(await roleNow()).toBe('admin');
+    for (const [address, says] of [
+      [`/campaigns/${campaignId}`, /no campaign|not found/i],
+      ['/people/+14152001000', /Nothing here knows this number/],
+    ] as const) {
+      await page.goto(`/console${address}`);
+      await page.getByText(says).waitFor();
+      expect(await page.getByText(/November|Ada/).count()).toBe(0);
+    }
     await context.close();
   },
 );

@@ -3,7 +3,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pino } from 'pino';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { openDatabase } from '../../../src/foundation/database/database.ts';
+import { systemClock } from '../../../src/foundation/values/clock.ts';
+import { createKey } from '../../../src/platform/api-keys/first-key.ts';
 import { newKey } from '../../../src/platform/api-keys/key.ts';
 import { freshDatabase } from '../../database.ts';
 import { startProvider } from '../../platform/sign-in/provider.ts';
@@ -41,6 +45,7 @@ export async function openConsole() {
     url,
     apiKey,
     client,
+    connection: fresh.connection,
     browser,
     provider,
     /** A window; what it asks elsewhere and what goes wrong in it is told. */
@@ -72,6 +77,14 @@ export async function openConsole() {
           ...(scrollWidth > clientWidth ? ['It needs ' + scrollWidth + ' pixels, of ' + clientWidth + '.'] : []),
         ];
       })`);
+    },
+    /** The client of a key of another workspace, which is made. */
+    async clientElsewhere(workspace: string) {
+      const database = openDatabase({ connection: fresh.connection, poolSize: 1, log: pino({ level: 'silent' }) });
+      const request = { workspace, name: 'Other key', permissions: ['*'] };
+      const key = await createKey(database, systemClock, request);
+      await database.close();
+      return testClient(url, key);
     },
     kill: () => server.kill(),
     async start() {
