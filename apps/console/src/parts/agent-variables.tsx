@@ -27,7 +27,10 @@ export function AgentVariables({ spoken }: { spoken: Spoken }) {
       <p>
         {names.length > 0 ? `It says ${names.join(', ')}.` : 'It says nothing of whom it talks to: no {{variable}}.'}
         {loose && (
-          <strong className="text-signal"> {loose} … is no variable: write {'{{key}}'}, without blanks in it.</strong>
+          <strong className="text-signal">
+            {' '}
+            {loose} … is no variable: write {'{{key}}'}, without blanks in it.
+          </strong>
         )}
       </p>
       {names.length > 0 && lists && lists.items.length > 0 && (

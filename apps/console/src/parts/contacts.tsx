@@ -69,7 +69,12 @@ export function Contacts({ campaign, stats }: { campaign: Campaign; stats: Stats
         />
       )}
       {contact && (
-        <ContactDetail key={contact} campaignId={id} phoneNumber={contact} onClose={() => look({ contact: undefined })} />
+        <ContactDetail
+          key={contact}
+          campaignId={id}
+          phoneNumber={contact}
+          onClose={() => look({ contact: undefined })}
+        />
       )}
     </section>
   );

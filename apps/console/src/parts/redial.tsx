@@ -40,14 +40,10 @@ function Choose({ campaign, close }: { campaign: Campaign; close: () => void }) 
     if (now && now.id !== id) navigate({ to: '/campaigns/$campaignId', params: { campaignId: now.id }, search: {} });
   };
   return (
-    <Answer
-      does={does}
-      close={close}
-      onDo={redial}
-      isOff={people === 0}
-      count={isDraft ? undefined : people}
-    >
-      {offered.length === 0 && <p>Nobody is left who could be called again: each was reached, left out, or taken already.</p>}
+    <Answer does={does} close={close} onDo={redial} isOff={people === 0} count={isDraft ? undefined : people}>
+      {offered.length === 0 && (
+        <p>Nobody is left who could be called again: each was reached, left out, or taken already.</p>
+      )}
       <fieldset>
         <legend className="sr-only">Whose last call ended so</legend>
         {offered.map((outcome) => (

@@ -31,8 +31,8 @@ const PERMISSIONS = {
 export function grantable(held: readonly string[]): { of: string; permissions: Permission[] }[] {
   const all = (Object.keys(PERMISSIONS) as Permission[]).filter((each) => each !== '*');
   const mine = all.filter((each) => held.includes('*') || held.includes(each));
-  const byResource = Map.groupBy(mine, (each) => each.split(':')[0]!);
-  return [...byResource].map(([of, permissions]) => ({ of, permissions }));
+  const resources = [...new Set(mine.map((each) => each.split(':')[0]!))];
+  return resources.map((of) => ({ of, permissions: mine.filter((each) => each.startsWith(`${of}:`)) }));
 }
 
 const DAY_MS = 86_400_000;

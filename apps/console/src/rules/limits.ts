@@ -11,7 +11,12 @@ const FIGURES = ['maxConcurrentCalls', 'maxCallsPerDay', 'maxAttemptsPerPersonPe
 const parts = (text: string) => text.split(/[\s,;]+/).filter(Boolean);
 
 /** The limits and hours as the form shows them. */
-export function writtenOf({ limits, quietHours, holidays = [], trustedNumbers = [] }: Workspace): Record<string, string> {
+export function writtenOf({
+  limits,
+  quietHours,
+  holidays = [],
+  trustedNumbers = [],
+}: Workspace): Record<string, string> {
   return {
     ...Object.fromEntries(FIGURES.map((name) => [name, String(limits[name] ?? '')])),
     allowedCountries: (limits.allowedCountries ?? []).join(' '),
@@ -28,7 +33,8 @@ export function changeOf(before: Written, after: Written): Change {
   const isNew = (...names: string[]) => names.some((name) => (before[name] ?? '') !== (after[name] ?? ''));
   const limits: Record<string, unknown> = {};
   for (const name of FIGURES) if (isNew(name)) limits[name] = after[name] ? Number(after[name]) : null;
-  if (isNew('allowedCountries')) limits['allowedCountries'] = parts(after['allowedCountries'] ?? '').map((code) => code.toUpperCase());
+  if (isNew('allowedCountries'))
+    limits['allowedCountries'] = parts(after['allowedCountries'] ?? '').map((code) => code.toUpperCase());
   if (isNew('premiumRate')) limits['premiumRateAllowed'] = Boolean(after['premiumRate']);
   return {
     ...(Object.keys(limits).length > 0 && { limits }),

@@ -3,8 +3,8 @@ import { endOfKey, grantable } from './access.ts';
 import { named } from './call.ts';
 import { clock, daysSay, marksAt, merged, minutesOf, windowFields, windowSays, windowsOf, withinDay } from './hours.ts';
 import { changeOf, writtenOf } from './limits.ts';
-import { boundOf, pictureOf } from './picture.ts';
 import { consentSays, type Person, type PersonCampaign, summaryOf, verdictOf } from './person.ts';
+import { boundOf, pictureOf } from './picture.ts';
 import { placesOfText } from './places.ts';
 import { canRedial, redialSays } from './redial.ts';
 import { textsOf } from './search.ts';
@@ -140,7 +140,10 @@ test('what may call somebody at all is told in one sentence', () => {
   expect(consentSays({ ...entry, consent: { given: true, source: 'Web form', purpose: 'Reminders' } })).toBe(
     'has agreed (Web form, for Reminders)',
   );
-  expect([consentSays({ ...entry, consent: { given: false } }), consentSays(entry)]).toEqual(['has not agreed', undefined]);
+  expect([consentSays({ ...entry, consent: { given: false } }), consentSays(entry)]).toEqual([
+    'has not agreed',
+    undefined,
+  ]);
 });
 
 test('who was not reached is called again by an active campaign, and by a draft of one that has ended', () => {

@@ -77,7 +77,10 @@ function Sessions() {
   const rowOf = (each: Schemas['Session']): Row => ({
     id: each.id,
     cells: [
-      ['Who', `${each.memberEmail ?? each.apiKeyName ?? each.memberId ?? ''}${each.id === session?.id ? ' (you, here)' : ''}`],
+      [
+        'Who',
+        `${each.memberEmail ?? each.apiKeyName ?? each.memberId ?? ''}${each.id === session?.id ? ' (you, here)' : ''}`,
+      ],
       ['From', each.address],
       ['Since', <When key="since" at={each.createdAt} />],
       ['Last used', <When key="used" at={each.lastUsedAt} />],

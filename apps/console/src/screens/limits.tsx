@@ -72,10 +72,18 @@ function LimitsForm({ workspace, isMine }: { workspace: Workspace; isMine: boole
         <Row id="quietEnd" says="until">
           <input type="time" {...field('quietEnd')} />
         </Row>
-        <Row id="maxConcurrentCalls" says="Calls up at once, at most">{figure('maxConcurrentCalls')}</Row>
-        <Row id="maxCallsPerDay" says="Calls a day (UTC), at most">{figure('maxCallsPerDay')}</Row>
-        <Row id="maxAttemptsPerPersonPerDay" says="Attempts a person and day, at most">{figure('maxAttemptsPerPersonPerDay')}</Row>
-        <Row id="maxNumbersPerDay" says="Numbers bought a day, at most">{figure('maxNumbersPerDay')}</Row>
+        <Row id="maxConcurrentCalls" says="Calls up at once, at most">
+          {figure('maxConcurrentCalls')}
+        </Row>
+        <Row id="maxCallsPerDay" says="Calls a day (UTC), at most">
+          {figure('maxCallsPerDay')}
+        </Row>
+        <Row id="maxAttemptsPerPersonPerDay" says="Attempts a person and day, at most">
+          {figure('maxAttemptsPerPersonPerDay')}
+        </Row>
+        <Row id="maxNumbersPerDay" says="Numbers bought a day, at most">
+          {figure('maxNumbersPerDay')}
+        </Row>
         <Row id="allowedCountries" says="Countries that may be called, such as US DE; empty: all">
           <input className="w-40" {...field('allowedCountries')} />
         </Row>

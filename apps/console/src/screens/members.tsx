@@ -6,7 +6,7 @@ import { Fault, Heading } from '../parts/heading.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { When } from '../parts/when.tsx';
-import { type Role, ROLES, roleSays } from '../rules/access.ts';
+import { ROLES, type Role, roleSays } from '../rules/access.ts';
 import { plain } from '../rules/words.ts';
 import { client, useMay, useSession } from '../session.ts';
 
@@ -98,7 +98,14 @@ function Invite() {
           </p>
           <label className="mt-3 block">
             <span className="label">Address, as your identity provider has it</span>
-            <input name="email" type="email" required maxLength={254} autoComplete="off" className="mt-1 block w-full" />
+            <input
+              name="email"
+              type="email"
+              required
+              maxLength={254}
+              autoComplete="off"
+              className="mt-1 block w-full"
+            />
           </label>
           <Roles />
         </Answer>

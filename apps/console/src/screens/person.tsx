@@ -69,7 +69,8 @@ function CountryForm({ fault }: { fault: unknown }) {
 function Known({ person }: { person: Person }) {
   const { data: workspace } = useWorkspace();
   const { phoneNumber, lists, campaigns, calls, timezones } = person;
-  const name = lists.find(({ entry }) => entry.name)?.entry.name ?? campaigns?.find((each) => each.contact.name)?.contact.name;
+  const name =
+    lists.find(({ entry }) => entry.name)?.entry.name ?? campaigns?.find((each) => each.contact.name)?.contact.name;
   const { says, at, isNow } = summaryOf(person);
   // A list knows better than the number.
   const known = lists.flatMap(({ entry }) => entry.timezone ?? []);
@@ -80,7 +81,12 @@ function Known({ person }: { person: Person }) {
       </Heading>
       <div className="px-4 pb-3">
         <p role="status" className={`text-head ${isNow || person.isDoNotCall ? 'text-signal' : ''}`}>
-          {says} {at && <>The first may at <When at={at} />.</>}
+          {says}{' '}
+          {at && (
+            <>
+              The first may at <When at={at} />.
+            </>
+          )}
         </p>
         {person.doNotCall?.map((each) => (
           <p key={`${each.source} ${each.contactListId}`} className="max-w-prose">

@@ -19,7 +19,9 @@ export function WorkspacesScreen() {
       <Heading title="Which workspace?" />
       <Fault error={go.error} />
       {choices.length === 0 && (
-        <p className="border-t border-line px-4 py-6">You are in one workspace only. An admin of another can invite you.</p>
+        <p className="border-t border-line px-4 py-6">
+          You are in one workspace only. An admin of another can invite you.
+        </p>
       )}
       <ul className="border-t border-rule">
         {choices.map(({ id, name, role }) => (
