@@ -24,7 +24,7 @@ export const Rows = ({ name, rows }: RowsProps) => {
                 </th>
               ))}
               {hasActs && (
-                <th scope="col">
+                <th scope="col" className="relative">
                   <span className="sr-only">What can be done</span>
                 </th>
               )}

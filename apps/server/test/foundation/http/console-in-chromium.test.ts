@@ -322,7 +322,7 @@ test.skipIf(!hasChromium)(
     await page.getByText('Nobody is called yet.').waitFor();
     expect(await roleNow()).toBe('admin');
     for (const [address, says] of [
-      [`/campaigns/${campaignId}`, /no campaign|not found/i],
+      [`/campaigns/${campaignId}`, /There is no such resource in this workspace/],
       ['/people/+14152001000', /Nothing here knows this number/],
     ] as const) {
       await page.goto(`/console${address}`);
