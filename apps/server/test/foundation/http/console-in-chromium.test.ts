@@ -143,7 +143,7 @@ test.skipIf(!hasChromium)(
     }
     expect(faults).toEqual([]);
   },
-  60_000,
+  90_000,
 );
 
 /** An agent whose name would run, were it more than a text. */
