@@ -113,8 +113,8 @@ updateMember members update <memberId> [--role]
 deleteMember members delete <memberId>
 getWorkspace workspace show
 updateWorkspace workspace update
-pauseDialing pause --yes
-resumeDialing unpause
+pauseDialing stop --yes
+resumeDialing resume
 `
     .trim()
     .split('\n')

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { connect, loginOf } from './connect.ts';
 import { usageFault } from './faults.ts';
 import { addFlags, DATA_FLAG, type Flags, given, number, type Options, readData } from './flags.ts';
+import { idOf, kindOfArgument, wholeId, withIds } from './ids.ts';
 import type { Io } from './io.ts';
 import { createScreen, type Screen } from './screen.ts';
 import type { Column } from './table.ts';
@@ -46,7 +47,7 @@ export function command(parent: Command, io: Io, about: About, act: Act): Comman
     const screen = createScreen(io, options['json'] === true);
     const client = connect(await loginOf(io.env), io.signal);
     try {
-      await act({ io, screen, client, options }, ...words);
+      await act({ io, screen, client, options: await withIds(client, options) }, ...words);
     } finally {
       screen.clear();
     }
@@ -88,10 +89,28 @@ export interface Group {
   ): Command;
 }
 
+const DELETING = ['delete', 'release', 'revoke'];
+
+/** The words of a command, with the ID where one names a thing in another way. What deletes takes nothing but the ID. */
+async function withWholeIds(client: Client, group: string, usage: string, words: readonly string[]): Promise<string[]> {
+  const [verb = '', ...parameters] = usage.split(' ');
+  const takes = parameters.map((parameter) => kindOfArgument(group, parameter.slice(1, -1)));
+  return Promise.all(
+    words.map((word, at) => {
+      const kind = takes[at];
+      if (!kind) return word;
+      return DELETING.includes(verb) ? wholeId(client, kind, word, `${group} ${verb}`) : idOf(client, kind, word);
+    }),
+  );
+}
+
 /** Begins a group, such as `trunkline trunks`. `example` is an ID of such a thing. */
 export function group(program: Command, io: Io, name: string, says: string, example: string): Group {
   const parent = program.command(name).description(says).helpCommand(false);
-  const add: Group['add'] = (about, act) => command(parent, io, { ...about, example: `${name} ${about.example}` }, act);
+  const add: Group['add'] = (about, act) =>
+    command(parent, io, { ...about, example: `${name} ${about.example}` }, async (context, ...words) =>
+      act(context, ...(await withWholeIds(context.client, name, about.usage, words))),
+    );
   return {
     add,
     list<Row, Query>(

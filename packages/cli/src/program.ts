@@ -6,6 +6,7 @@ import { addCalls } from './commands/calls.ts';
 import { addCampaigns } from './commands/campaigns.ts';
 import { addDnc } from './commands/dnc.ts';
 import { addKeys } from './commands/keys.ts';
+import { addKillSwitch } from './commands/kill-switch.ts';
 import { addKnowledgeBases } from './commands/knowledge-bases.ts';
 import { addLists } from './commands/lists.ts';
 import { addMembers } from './commands/members.ts';
@@ -77,7 +78,11 @@ export function createProgram(io: Io): Command {
     addKeys,
     addMembers,
     addWorkspace,
+    addKillSwitch,
   ];
   for (const add of parts) add(program, io);
-  return program.addHelpText('after', '\nExample:\n  trunkline lists upload people.csv --country US');
+  return program.addHelpText(
+    'after',
+    '\nExample:\n  trunkline lists upload people.csv --country US\n\nCall nobody any more, at once:\n  trunkline stop',
+  );
 }

@@ -113,12 +113,68 @@ test('is changed, paused and resumed, and Ctrl-C while it is watched leaves it r
   expect(stderr).toContain(`The campaign goes on. Again: trunkline campaigns watch ${id}`);
   // Its contacts are added a moment after it has started.
   const why = async () => (await cli(['campaigns', 'why', id, '+14155550100'])).stdout;
-  await expect.poll(why, { timeout: 120_000 }).toContain('trunkline unpause');
-  expect((await cli(['why', '+14155550100'])).stdout).toMatch(/^All dialing is paused since 20/);
+  await expect.poll(why, { timeout: 120_000 }).toContain('trunkline resume');
+  expect((await cli(['why', '+14155550100'])).stdout).toMatch(/^All dialing is stopped since 20/);
   expect(await json('campaigns', 'pause', id)).toMatchObject({ status: 'paused' });
   expect(await json('campaigns', 'resume', id)).toMatchObject({ status: 'running' });
   expect(await json('campaigns', 'stop', id)).toMatchObject({ status: 'stopped' });
-  expect(await json('unpause')).not.toHaveProperty('dialingPausedAt');
+  const held = (await cli(['status'])).stdout;
+  expect(held).toMatch(/^All dialing in .* is stopped since 20[^]*trunkline resume$/m);
+  expect(await json('resume')).not.toHaveProperty('dialingPausedAt');
+});
+
+test('is found by its name, by a beginning of that or of its ID, and deleted by its whole ID alone', async () => {
+  const [id, other] = [await campaign('Spring calls'), await campaign('Spring calls again')];
+  expect((await cli(['status'])).stdout).toContain('trunkline stop');
+  for (const word of ['spring calls', id, id.slice(0, -1)])
+    expect(await json('campaigns', 'show', word)).toMatchObject({ id });
+  expect(await json('campaigns', 'show', 'Spring calls a')).toMatchObject({ id: other });
+  const two = await cli(['campaigns', 'stop', 'Spring']);
+  expect(two.code).toBe(2);
+  for (const said of ['can be each of 2 campaigns', `${id}  Spring calls`, other]) expect(two.stderr).toContain(said);
+  const none = await cli(['campaigns', 'show', 'Autumn']);
+  expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining('trunkline campaigns list') });
+  const deleted = await cli(['campaigns', 'delete', 'Spring calls']);
+  expect(deleted).toMatchObject({ code: 2, stderr: expect.stringContaining(`trunkline campaigns delete ${id}`) });
+  const named = await json<{ lists: object[] }>('campaigns', 'update', id, '--list', 'Campaigns');
+  expect(named.lists).toMatchObject([{ id: listId }]);
+  await json('campaigns', 'cancel', 'Spring calls a');
+});
+
+test('hours, tries and holidays are flags, and what can be read in two ways is refused', async () => {
+  const times = ['--hours', 'mon-fri 09:00-12:30', 'sat,sun 22:00-01:00', '--retry', '15m,2h', '--callee-time-zone'];
+  const id = await campaign('Times', ...times, 'campaign', '--abandoned-retry', '72h', '--holidays', '2026-12-25');
+  expect(await json('campaigns', 'show', id)).toMatchObject({
+    callingWindows: [
+      { days: [1, 2, 3, 4, 5], start: 540, end: 750 },
+      { days: [6, 7], start: 1320, end: 60 },
+    ],
+    calleeTimeZone: 'campaign',
+    retryPolicy: [15, 120],
+    abandonedRetry: { afterHours: 72 },
+    holidays: ['2026-12-25'],
+  });
+  const none = ['--hours', 'none', '--retry', 'none', '--abandoned-retry', 'none', '--holidays', 'none'];
+  const changed = await json('campaigns', 'update', 'Times', ...none);
+  expect(changed).toMatchObject({ retryPolicy: [], abandonedRetry: 'none' });
+  expect(changed).not.toHaveProperty('callingWindows');
+  const { code, stderr } = await cli(['campaigns', 'update', id, '--hours', 'mon-fri 9:00-5:00']);
+  expect(code).toBe(2);
+  expect(stderr).toContain("'mon-fri 09:00-05:00', or 'mon-fri 09:00-17:00'");
+});
+
+test('why has rows that no list took, and fails for a number of which nothing is known', async () => {
+  const people = await file('odd.csv', 'phone,name\n+14155550123,Ida\n+1415555018,Short\n');
+  await json('lists', 'upload', people, '--name', 'Odd', '--yes');
+  expect((await cli(['why', '+1415555018'])).stdout).toMatch(/^Row 3 of Odd \(list_\w+\) was not taken: \+1415555018\. /m);
+  expect((await cli(['why', '+14155550123'])).stdout).toBe('No campaign or batch has this number.\n');
+  await json('dnc', 'add', '+14155550123', '--reason', 'Asked by mail');
+  expect((await cli(['why', '+14155550123'])).stdout).toMatch(/^It is on the do-not-call list since 20.*: Asked by mail\.$/m);
+  await json('dnc', 'remove', '+14155550123');
+  const unknown = await cli(['why', '+14155550124']);
+  expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('Nothing is known of +14155550124') });
+  const id = await campaign('Odd', '--list', 'Odd');
+  expect((await cli(['campaigns', 'why', id, '+1415555018'])).stdout).toMatch(/^Row 3 of Odd/);
 });
 
 test('is made of a file, over which flags win, and cancelled', async () => {

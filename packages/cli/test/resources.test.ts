@@ -151,13 +151,14 @@ test('the workspace is shown and changed, and dialing is paused only where someb
     expect(await cli(['workspace', 'update', '--quiet-hours', wrong])).toMatchObject({ code: 2 });
   expect((await cli(['workspace', 'update', '--quiet-hours', '25:00-8:00'])).stderr).toMatch(/invalid_request/);
   expect(await set('--quiet-hours', 'none')).not.toHaveProperty('quietHours');
-  const asked = await cli(['pause']);
+  const asked = await cli(['stop']);
   expect(asked.code).toBe(2);
+  expect(asked.stdout).toMatch(/running\. Calls that are up go on \(\d+ now\)\. Nothing is lost: trunkline resume/);
   expect(asked.stderr).toContain('Add --yes.');
   expect(await json('workspace', 'show')).not.toHaveProperty('dialingPausedAt');
-  expect((await cli(['pause', '--yes'])).stdout).toContain('trunkline unpause');
+  expect((await cli(['pause', '--all', '--yes'])).stdout).toContain('trunkline resume');
   expect(await json('workspace', 'show')).toHaveProperty('dialingPausedAt');
-  expect((await cli(['unpause'])).stdout).toContain('goes on');
+  expect((await cli(['resume'])).stdout).toContain('goes on');
 });
 
 test('a wrong command line ends with 2, and what nobody answers with 1', async () => {

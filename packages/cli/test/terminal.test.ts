@@ -60,7 +60,7 @@ describe.skipIf(!hasTmux)('in a terminal, which needs tmux', () => {
     [, list = ''] = /1 contact in (list_\w+)/.exec(uploaded) ?? [];
 
     ({ id } = await campaign(list));
-    await terminal.enter('trunkline pause');
+    await terminal.enter('trunkline stop');
     await terminal.shows('Stop all dialing in');
     await terminal.type('y');
     await terminal.ended(0);
@@ -69,7 +69,7 @@ describe.skipIf(!hasTmux)('in a terminal, which needs tmux', () => {
     await terminal.shows(/░+ {2}0 of 1, 0 on the line/);
     await terminal.press('C-c');
     expect(await terminal.ended(130)).toMatch(/Stopped watching\. The campaign goes on\./);
-    await json('unpause');
+    await json('resume');
     await terminal.enter('trunkline campaigns list');
     const table = await terminal.ended(0);
     expect(table).toContain(id);

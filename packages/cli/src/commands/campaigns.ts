@@ -2,9 +2,11 @@ import type { Command } from 'commander';
 import type { First, Second } from '../client-types.ts';
 import { addFlags, type Flags, given, number, type Options } from '../flags.ts';
 import { type Client, type Context, type Group, group, showList } from '../group.ts';
+import { idOf, type Kind, kind } from '../ids.ts';
 import type { Io } from '../io.ts';
 import type { Screen } from '../screen.ts';
 import { count } from '../text.ts';
+import { addTimeFlags, timesOf } from './campaign-times.ts';
 import { sayDefaultHours, sayLocalHours } from './local-hours.ts';
 import { reasonInWords } from './reasons.ts';
 import { watchCampaign } from './watch-campaign.ts';
@@ -18,7 +20,10 @@ const flags: Flags<First<'campaigns', 'create'>> = {
   fromNumber: ['text', 'the number that calls'],
   numberPoolId: ['text', 'or the pool of numbers'],
   timezone: ['text', 'of its hours, such as Europe/Berlin'],
+  calleeTimeZone: ['text', 'of several: strictest or campaign'],
   scheduledAt: ['text', 'when it starts by itself'],
+  startDate: ['text', 'no call before then'],
+  endDate: ['text', 'no call from then on'],
   maxConcurrency: ['number', 'calls at once'],
   callsPerSecond: ['number', 'new calls a second'],
   ringTimeoutSeconds: ['number', 'how long it rings'],
@@ -28,7 +33,7 @@ const flags: Flags<First<'campaigns', 'create'>> = {
   tags: ['list', 'stand on its calls'],
 };
 
-/** `--list` and `--dnd-list` make the lists of the body, `--budget-calls` and `--budget-minutes` its budget. */
+/** `--list` and `--dnd-list` make the lists of the body, `--budget-calls` and `--budget-minutes` its budget; its times follow. */
 function withLists(body: Options, { options }: Context): Options {
   const { list = [], dndList = [] } = options as { list?: string[]; dndList?: string[] };
   const { budgetCalls: maxCalls, budgetMinutes: maxMinutes } = options as Record<string, number | undefined>;
@@ -36,10 +41,21 @@ function withLists(body: Options, { options }: Context): Options {
   const budget = { ...(maxCalls !== undefined && { maxCalls }), ...(maxMinutes !== undefined && { maxMinutes }) };
   return {
     ...body,
+    ...timesOf(options),
     ...(lists.length > 0 && { lists }),
     ...(Object.keys(budget).length > 0 && { budget: { ...(body['budget'] as object), ...budget } }),
   };
 }
+
+/** Contacts, by what a person calls them. */
+const contactsOf = (campaign: string): Kind =>
+  kind(
+    ['contact', 'contacts', 'cc', `campaigns contacts ${campaign}`],
+    (client) => (query) => client.campaigns.listContacts(campaign, query),
+    ({ id }) => id,
+    ({ phoneNumber }) => phoneNumber,
+    ({ name }) => name,
+  );
 
 /** The same for a campaign that is there: the service replaces all, and who gives one part means no other. */
 async function withOtherLists(sent: Options, context: Context, id = ''): Promise<Options> {
@@ -59,9 +75,9 @@ async function withOtherLists(sent: Options, context: Context, id = ''): Promise
 }
 
 const addOwnFlags = (command: Command) =>
-  command
-    .option('--list <id...>', 'whom to call')
-    .option('--dnd-list <id...>', 'whom never to call')
+  addTimeFlags(command)
+    .option('--list <list...>', 'whom to call')
+    .option('--dnd-list <list...>', 'whom never to call')
     .option('--budget-calls <n>', 'most calls placed', number)
     .option('--budget-minutes <n>', 'most minutes of talk', number);
 
@@ -100,9 +116,9 @@ export function addCampaigns(program: Command, io: Io): void {
   const watch = { usage: 'watch <id>', says: 'Follow it to its end', example: `watch ${EXAMPLE}` };
   campaigns.add(watch, watchCampaign);
   addRedial(campaigns);
-  const skip = { usage: 'skip <id> <contactId>', says: 'Never dial this contact', example: `skip ${EXAMPLE} cc_…` };
+  const skip = { usage: 'skip <id> <contact>', says: 'Never dial this contact', example: `skip ${EXAMPLE} cc_…` };
   campaigns.add(skip, async ({ client, screen }, id = '', contactId = '') => {
-    screen.record(await client.campaigns.skipContact(id, contactId));
+    screen.record(await client.campaigns.skipContact(id, await idOf(client, contactsOf(id), contactId)));
   });
   addStats(campaigns);
   addContacts(campaigns);

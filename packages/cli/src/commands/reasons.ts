@@ -17,7 +17,7 @@ export const reasons: Readonly<Record<Reason, string>> = {
   campaign_stopped: 'The campaign was stopped.',
   campaign_ended: 'The campaign ended before it was their turn.',
   target_reached: 'The campaign has reached its target.',
-  dialing_paused: 'All dialing is paused: trunkline unpause',
+  dialing_paused: 'All dialing is stopped: trunkline resume',
   already_on_a_call: 'Somebody else is calling this number now.',
   retries_exhausted: 'They were tried as often as the campaign may.',
   invalid_number: 'The number can not be called.',

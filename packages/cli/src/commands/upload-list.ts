@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { ContactFileError, type ContactListUpload } from '@trunkline/client';
 import type { components } from '@trunkline/client/schema';
-import papaparse from 'papaparse';
 import { askYes } from '../ask.ts';
 import { connect, loginOf } from '../connect.ts';
 import { Fault, usageFault } from '../faults.ts';
@@ -11,17 +10,9 @@ import { type Io, isInteractive } from '../io.ts';
 import { bar, type Screen } from '../screen.ts';
 import { count, plain, several } from '../text.ts';
 import { fileOf } from './knowledge-bases.ts';
+import { type FailedRow, failedRows } from './rejected-rows.ts';
 
 type Schemas = components['schemas'];
-
-/** A row that can't be called, as the error report has it. */
-interface FailedRow {
-  row: string;
-  column: string;
-  value: string;
-  code: string;
-  reason: string;
-}
 
 const SHOWN_ROWS = 10;
 
@@ -167,10 +158,4 @@ async function showFailedRows(
   const more = rows.length - SHOWN_ROWS;
   if (more > 0 && !options['errors']) screen.say(`… and ${count(more)} more: upload ${file} --errors FILE writes all.`);
   return rows;
-}
-
-/** Reads an error report. Values that a spreadsheet could run bear an apostrophe in it, which is taken off. */
-export function failedRows(report: string): FailedRow[] {
-  const { data } = papaparse.parse<FailedRow>(report, { header: true, skipEmptyLines: true });
-  return data.map((row) => ({ ...row, value: row.value.replace(/^'(?=[=+\-@\t\r＝＋－＠])/, '') }));
 }

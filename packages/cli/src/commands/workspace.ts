@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import { askYes } from '../ask.ts';
 import type { First } from '../client-types.ts';
 import { usageFault } from '../faults.ts';
 import { addFlags, type Flags, given } from '../flags.ts';
-import { command, group } from '../group.ts';
+import { group } from '../group.ts';
 import type { Io } from '../io.ts';
 
 const limitFlags: Flags<NonNullable<First<'workspace', 'update'>['limits']>> = {
@@ -53,21 +52,4 @@ export function addWorkspace(program: Command, io: Io): void {
   );
   addFlags(update, limitFlags);
   update.option('--quiet-hours <from-to>', 'nobody is called, such as 21:00-8:00; or none');
-
-  const pause = { usage: 'pause', says: 'Stop all dialing (the kill switch)', example: 'pause' };
-  command(program, io, pause, async ({ client, screen, options }) => {
-    const { name, usage } = await client.workspace.get();
-    const message = `Stop all dialing in ${name}? Calls that are up go on (${usage.liveCalls} now).`;
-    await askYes(io, { yes: options['yes'], message, otherwise: 'Nothing was paused.' });
-    const paused = await client.workspace.pauseDialing();
-    if (screen.json) return screen.record(paused);
-    screen.say(`All dialing in ${name} is paused. Go on: trunkline unpause`);
-  }).option('-y, --yes', 'do not ask');
-
-  const unpause = { usage: 'unpause', says: 'Let dialing go on', example: 'unpause' };
-  command(program, io, unpause, async ({ client, screen }) => {
-    const resumed = await client.workspace.resumeDialing();
-    if (screen.json) return screen.record(resumed);
-    screen.say(`Dialing in ${resumed.name} goes on.`);
-  });
 }
