@@ -24,11 +24,11 @@ interface Listing<Row> {
 }
 
 /** A kind, of how the client lists it and what of a row a person calls it by. */
-export function kind<Row>(
+export function kind<Row, Query>(
   [one, many, prefix, listing]: readonly [one: string, many: string, prefix: string, listing: string],
-  list: (client: TrunklineClient) => (query: never) => Listing<Row>,
-  idOfRow: (row: Row) => string,
-  ...names: ((row: Row) => string | undefined)[]
+  list: (client: TrunklineClient) => (query: Query) => Listing<Row>,
+  idOfRow: (row: NoInfer<Row>) => string,
+  ...names: ((row: NoInfer<Row>) => string | undefined)[]
 ): Kind {
   return {
     nouns: [one, many],
@@ -48,62 +48,82 @@ const nameOfRow = ({ name }: { name?: string }) => name;
 const kinds = {
   numbers: kind(
     ['phone number', 'phone numbers', 'pn', 'numbers list'],
-    (client) => client.phoneNumbers.list,
+    (client: TrunklineClient) => client.phoneNumbers.list,
     idOfRow,
     ({ phoneNumber }) => phoneNumber,
     ({ label }) => label,
   ),
   trunks: kind(
     ['trunk', 'trunks', 'trk', 'trunks list'],
-    (client) => client.trunks.list,
+    (client: TrunklineClient) => client.trunks.list,
     idOfRow,
     ({ terminationUrl }) => terminationUrl,
   ),
-  pools: kind(['pool', 'pools', 'pool', 'pools list'], (client) => client.numberPools.list, idOfRow, nameOfRow),
-  agents: kind(['agent', 'agents', 'agent', 'agents list'], (client) => client.agents.list, idOfRow, nameOfRow),
-  sounds: kind(['sound', 'sounds', 'snd', 'sounds list'], (client) => client.sounds.list, idOfRow, nameOfRow),
-  lists: kind(['list', 'lists', 'list', 'lists list'], (client) => client.contactLists.list, idOfRow, nameOfRow),
+  pools: kind(
+    ['pool', 'pools', 'pool', 'pools list'],
+    (client: TrunklineClient) => client.numberPools.list,
+    idOfRow,
+    nameOfRow,
+  ),
+  agents: kind(
+    ['agent', 'agents', 'agent', 'agents list'],
+    (client: TrunklineClient) => client.agents.list,
+    idOfRow,
+    nameOfRow,
+  ),
+  sounds: kind(
+    ['sound', 'sounds', 'snd', 'sounds list'],
+    (client: TrunklineClient) => client.sounds.list,
+    idOfRow,
+    nameOfRow,
+  ),
+  lists: kind(
+    ['list', 'lists', 'list', 'lists list'],
+    (client: TrunklineClient) => client.contactLists.list,
+    idOfRow,
+    nameOfRow,
+  ),
   campaigns: kind(
     ['campaign', 'campaigns', 'cmp', 'campaigns list'],
-    (client) => client.campaigns.list,
+    (client: TrunklineClient) => client.campaigns.list,
     idOfRow,
     nameOfRow,
   ),
   batches: kind(
     ['batch', 'batches', 'bat', 'batches list'],
-    (client) => client.batches.list,
+    (client: TrunklineClient) => client.batches.list,
     ({ batchId }) => batchId,
     nameOfRow,
   ),
   calls: kind(
     ['call', 'calls', 'room', 'calls list'],
-    (client) => client.calls.list,
+    (client: TrunklineClient) => client.calls.list,
     ({ roomId }) => roomId,
   ),
   workflows: kind(
     ['workflow', 'workflows', 'wf', 'workflows list'],
-    (client) => client.workflows.list,
+    (client: TrunklineClient) => client.workflows.list,
     idOfRow,
     nameOfRow,
   ),
-  runs: kind(['run', 'runs', 'run', 'runs list'], (client) => client.workflowRuns.listRuns, idOfRow),
+  runs: kind(['run', 'runs', 'run', 'runs list'], (client: TrunklineClient) => client.workflowRuns.listRuns, idOfRow),
   kb: kind(
     ['knowledge base', 'knowledge bases', 'kb', 'kb list'],
-    (client) => client.knowledgeBases.list,
+    (client: TrunklineClient) => client.knowledgeBases.list,
     idOfRow,
     nameOfRow,
   ),
   webhooks: kind(
     ['endpoint', 'endpoints', 'whk', 'webhooks list'],
-    (client) => client.webhooks.list,
+    (client: TrunklineClient) => client.webhooks.list,
     idOfRow,
     ({ url }) => url,
     ({ description }) => description,
   ),
-  keys: kind(['key', 'keys', 'key', 'keys list'], (client) => client.apiKeys.list, idOfRow, nameOfRow),
+  keys: kind(['key', 'keys', 'key', 'keys list'], (client: TrunklineClient) => client.apiKeys.list, idOfRow, nameOfRow),
   members: kind(
     ['member', 'members', 'mem', 'members list'],
-    (client) => client.members.list,
+    (client: TrunklineClient) => client.members.list,
     idOfRow,
     ({ email }) => email,
   ),
@@ -186,7 +206,10 @@ async function look(client: TrunklineClient, which: Kind, word: string): Promise
   const hasNames = which !== kinds.calls && which !== kinds.runs;
   if (!asksForId && !hasNames) return [];
   let pages = 0;
-  for await (const { items, nextCursor } of which.pages(client, { perPage: PAGE, ...(!asksForId && { searchText: word }) })) {
+  for await (const { items, nextCursor } of which.pages(client, {
+    perPage: PAGE,
+    ...(!asksForId && { searchText: word }),
+  })) {
     found.push(...items.filter((thing) => begins(thing, word)));
     pages += 1;
     if (pages < MOST_PAGES || nextCursor === undefined) continue;

@@ -119,26 +119,27 @@ test('is changed, paused and resumed, and Ctrl-C while it is watched leaves it r
   expect(await json('campaigns', 'resume', id)).toMatchObject({ status: 'running' });
   expect(await json('campaigns', 'stop', id)).toMatchObject({ status: 'stopped' });
   const held = (await cli(['status'])).stdout;
-  expect(held).toMatch(/^All dialing in .* is stopped since 20[^]*trunkline resume$/m);
+  expect(held).toMatch(/^All dialing in .* is stopped since 20/);
+  expect(held).toContain('trunkline resume');
   expect(await json('resume')).not.toHaveProperty('dialingPausedAt');
 });
 
 test('is found by its name, by a beginning of that or of its ID, and deleted by its whole ID alone', async () => {
-  const [id, other] = [await campaign('Spring calls'), await campaign('Spring calls again')];
+  const [id, other] = [await campaign('Autumn calls'), await campaign('Autumn calls again')];
   expect((await cli(['status'])).stdout).toContain('trunkline stop');
-  for (const word of ['spring calls', id, id.slice(0, -1)])
+  for (const word of ['autumn calls', id, id.slice(0, -1)])
     expect(await json('campaigns', 'show', word)).toMatchObject({ id });
-  expect(await json('campaigns', 'show', 'Spring calls a')).toMatchObject({ id: other });
-  const two = await cli(['campaigns', 'stop', 'Spring']);
+  expect(await json('campaigns', 'show', 'Autumn calls a')).toMatchObject({ id: other });
+  const two = await cli(['campaigns', 'stop', 'Autumn']);
   expect(two.code).toBe(2);
-  for (const said of ['can be each of 2 campaigns', `${id}  Spring calls`, other]) expect(two.stderr).toContain(said);
-  const none = await cli(['campaigns', 'show', 'Autumn']);
+  for (const said of ['can be each of 2 campaigns', `${id}  Autumn calls`, other]) expect(two.stderr).toContain(said);
+  const none = await cli(['campaigns', 'show', 'Winter']);
   expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining('trunkline campaigns list') });
-  const deleted = await cli(['campaigns', 'delete', 'Spring calls']);
+  const deleted = await cli(['campaigns', 'delete', 'Autumn calls']);
   expect(deleted).toMatchObject({ code: 2, stderr: expect.stringContaining(`trunkline campaigns delete ${id}`) });
   const named = await json<{ lists: object[] }>('campaigns', 'update', id, '--list', 'Campaigns');
   expect(named.lists).toMatchObject([{ id: listId }]);
-  await json('campaigns', 'cancel', 'Spring calls a');
+  await json('campaigns', 'cancel', 'Autumn calls a');
 });
 
 test('hours, tries and holidays are flags, and what can be read in two ways is refused', async () => {
@@ -166,10 +167,14 @@ test('hours, tries and holidays are flags, and what can be read in two ways is r
 test('why has rows that no list took, and fails for a number of which nothing is known', async () => {
   const people = await file('odd.csv', 'phone,name\n+14155550123,Ida\n+1415555018,Short\n');
   await json('lists', 'upload', people, '--name', 'Odd', '--yes');
-  expect((await cli(['why', '+1415555018'])).stdout).toMatch(/^Row 3 of Odd \(list_\w+\) was not taken: \+1415555018\. /m);
-  expect((await cli(['why', '+14155550123'])).stdout).toBe('No campaign or batch has this number.\n');
+  expect((await cli(['why', '+1415555018'])).stdout).toMatch(
+    /^Row 3 of Odd \(list_\w+\) was not taken: \+1415555018\. /m,
+  );
+  expect((await cli(['why', '+14155550123'])).stdout).toMatch(/^No campaign or batch has this number\.$/m);
   await json('dnc', 'add', '+14155550123', '--reason', 'Asked by mail');
-  expect((await cli(['why', '+14155550123'])).stdout).toMatch(/^It is on the do-not-call list since 20.*: Asked by mail\.$/m);
+  expect((await cli(['why', '+14155550123'])).stdout).toMatch(
+    /^\+14155550123 is on the do-not-call list since 20.*: Asked by mail\.$/m,
+  );
   await json('dnc', 'remove', '+14155550123');
   const unknown = await cli(['why', '+14155550124']);
   expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('Nothing is known of +14155550124') });

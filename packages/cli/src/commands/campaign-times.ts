@@ -83,7 +83,8 @@ function date(text: string): string {
 }
 
 /** `none`, or each part of a text by commas, read. */
-const orNone = <Value>(text: string, read: (part: string) => Value) => (text === 'none' ? [] : text.split(',').map(read));
+const orNone = <Value>(text: string, read: (part: string) => Value) =>
+  text === 'none' ? [] : text.split(',').map(read);
 
 export const addTimeFlags = (command: Command) =>
   command
@@ -94,7 +95,12 @@ export const addTimeFlags = (command: Command) =>
 
 /** The fields that the flags of times give. `none` as hours means the whole week. */
 export function timesOf(options: Options): Options {
-  const { hours, retry, abandonedRetry: abandoned, holidays } = options as Record<string, string | undefined> & {
+  const {
+    hours,
+    retry,
+    abandonedRetry: abandoned,
+    holidays,
+  } = options as Record<string, string | undefined> & {
     hours?: string[];
   };
   return {

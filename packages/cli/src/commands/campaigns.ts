@@ -47,11 +47,17 @@ function withLists(body: Options, { options }: Context): Options {
   };
 }
 
+/** The same for a campaign that is to be made, which has no hours that `none` could take away. */
+function withListsOfNew(sent: Options, context: Context): Options {
+  const { callingWindows, ...body } = withLists(sent, context);
+  return callingWindows ? { ...body, callingWindows } : body;
+}
+
 /** Contacts, by what a person calls them. */
 const contactsOf = (campaign: string): Kind =>
   kind(
     ['contact', 'contacts', 'cc', `campaigns contacts ${campaign}`],
-    (client) => (query) => client.campaigns.listContacts(campaign, query),
+    (client: Client) => (query: Second<'campaigns', 'listContacts'>) => client.campaigns.listContacts(campaign, query),
     ({ id }) => id,
     ({ phoneNumber }) => phoneNumber,
     ({ name }) => name,
@@ -102,7 +108,7 @@ export function addCampaigns(program: Command, io: Io): void {
     example: 'create --name Hello --list list_…',
   };
   const send = (client: Context['client'], body: First<'campaigns', 'create'>) => client.campaigns.create(body);
-  addOwnFlags(campaigns.send(create, flags, send, withLists));
+  addOwnFlags(campaigns.send(create, flags, send, withListsOfNew));
   const update = { usage: 'update <id>', says: 'Change a campaign', example: `update ${EXAMPLE} --max-concurrency 5` };
   const change = (client: Context['client'], body: Second<'campaigns', 'update'>, id = '') =>
     client.campaigns.update(id, body);

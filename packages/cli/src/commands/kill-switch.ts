@@ -12,7 +12,7 @@ const LISTED = 20;
 async function running({ client }: Context): Promise<string> {
   try {
     const { totalCount } = await client.campaigns.list({ status: 'running', perPage: 1 });
-    return ` ${several(totalCount, 'campaign')} of it ${totalCount === 1 ? 'is' : 'are'} running.`;
+    return ` ${several(totalCount, 'campaign')} ${totalCount === 1 ? 'is' : 'are'} running.`;
   } catch (error) {
     if (error instanceof ForbiddenError) return '';
     throw error;
@@ -24,7 +24,7 @@ async function stop(context: Context): Promise<void> {
   if (options['yes'] !== true) {
     const { name, usage } = await client.workspace.get();
     screen.say(
-      `No campaign, batch or workflow of ${plain(name)} calls anybody any more.${await running(context)} Calls that are up go on (${count(usage.liveCalls)} now). Nothing is lost: trunkline resume lets all of it go on.`,
+      `This keeps every campaign, batch and workflow of ${plain(name)} from calling anybody.${await running(context)} Calls that are up go on (${count(usage.liveCalls)} now). Nothing is lost: trunkline resume lets all of it go on.`,
     );
     await askYes(io, { yes: false, message: `Stop all dialing in ${plain(name)}?`, otherwise: 'Nothing was stopped.' });
   }

@@ -72,4 +72,6 @@ export async function rejectedRows(
 
 /** A sentence each. */
 export const sentencesOf = (rows: readonly RejectedRow[]): string[] =>
-  rows.map(({ list, listId, row, value, reason }) => `Row ${row} of ${list} (${listId}) was not taken: ${value}. ${reason}`);
+  rows.map(
+    ({ list, listId, row, value, reason }) => `Row ${row} of ${list} (${listId}) was not taken: ${value}. ${reason}`,
+  );

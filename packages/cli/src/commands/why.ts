@@ -63,18 +63,33 @@ async function personOf(client: TrunklineClient, phoneNumber: string, query: obj
 }
 
 /** What says that nobody is to call: the do-not-call list, and lists of contacts. */
-function doNotCallSentences({ isDoNotCall, doNotCall = [], lists }: Person): string[] {
-  const entries = doNotCall.map(({ createdAt, reason }) => `since ${plain(createdAt)}${reason ? `: ${plain(reason)}` : ''}`);
-  const listed = isDoNotCall ? [`It is on the do-not-call list ${entries.join('; ')}`.trim()] : [];
+function doNotCallSentences({ phoneNumber, isDoNotCall, doNotCall = [], lists }: Person): string[] {
+  const entries = doNotCall.map(
+    ({ createdAt, reason }) => `since ${plain(createdAt)}${reason ? `: ${plain(reason)}` : ''}`,
+  );
+  const listed = isDoNotCall ? [`${phoneNumber} is on the do-not-call list ${entries.join('; ')}`.trim()] : [];
   const byLists = lists.flatMap(({ contactListId, name, entry, type }) => [
-    ...(entry.doNotCall && type !== 'dnd' ? [`The list ${plain(name)} (${contactListId}) says that nobody is to call.`] : []),
-    ...(entry.consent?.given === false ? [`The list ${plain(name)} (${contactListId}) says that they have not agreed.`] : []),
+    ...(entry.doNotCall && type !== 'dnd'
+      ? [`The list ${plain(name)} (${contactListId}) says that nobody is to call.`]
+      : []),
+    ...(entry.consent?.given === false
+      ? [`The list ${plain(name)} (${contactListId}) says that they have not agreed.`]
+      : []),
   ]);
   return [...listed.map((text) => (/[.!?]$/.test(text) ? text : `${text}.`)), ...byLists];
 }
 
 /** One of its campaigns or batches, and what is judged there now. */
-function inCampaign({ campaignId, batchId, name, status, contact, callableNow, reason, nextAttemptAt }: Judged): string {
+function inCampaign({
+  campaignId,
+  batchId,
+  name,
+  status,
+  contact,
+  callableNow,
+  reason,
+  nextAttemptAt,
+}: Judged): string {
   const now = { ...contact, ...(reason && { reason }), ...(nextAttemptAt && { nextAttemptAt }) };
   const lines = callableNow ? ['It can be called now.', ...sentences(contact)] : sentences(now);
   return [`${plain(name) || 'Batch'} (${campaignId ?? batchId}, ${status})`, ...lines].join('\n  ');
@@ -108,7 +123,14 @@ async function why({ client, screen, options, io }: Context, phoneNumber = ''): 
       ...(reason && { reason }),
     }));
     const doNotCall = person?.doNotCall?.[0];
-    return screen.record({ dialingPausedAt, doNotCall, contacts: contacts ?? [], person, reasons, rejectedRows: rejected });
+    return screen.record({
+      dialingPausedAt,
+      doNotCall,
+      contacts: contacts ?? [],
+      person,
+      reasons,
+      rejectedRows: rejected,
+    });
   }
   if (dialingPausedAt) screen.say(`All dialing is stopped since ${plain(dialingPausedAt)}: trunkline resume`);
   const all = [...(person ? doNotCallSentences(person) : []), ...reasons, ...sentencesOf(rejected)];

@@ -48,7 +48,11 @@ const zonesOf = ({ lists, timezones }: Person): string[] => {
   return known.size > 0 ? [...known] : timezones;
 };
 
-function hours({ quietHours, quietHoursAreDefault, quietWindows = [], holidays = [] }: Workspace, person: Person, now: Date) {
+function hours(
+  { quietHours, quietHoursAreDefault, quietWindows = [], holidays = [] }: Workspace,
+  person: Person,
+  now: Date,
+) {
   const free = quietHoursAreDefault ? ' Simulated calls and trusted numbers are free of them.' : '';
   return zonesOf(person).flatMap((zone) => {
     const there = localTime(zone, now);
@@ -71,7 +75,9 @@ function caps({ limits, usage }: Workspace, { calls = [], hasMoreCalls }: Person
   );
   const most = Math.max(0, ...today);
   return [
-    aDay !== undefined && most >= aDay && `Called${more} ${several(most, 'time')} today: the workspace allows ${count(aDay)} a day.`,
+    aDay !== undefined &&
+      most >= aDay &&
+      `Called${more} ${several(most, 'time')} today: the workspace allows ${count(aDay)} a day.`,
     ...maxAttemptsPerPerson.map(({ attempts: allowed, hours: within }) => {
       const since = now.getTime() - within * HOUR_MS;
       const made = attempts.filter(({ dialedAt }) => new Date(dialedAt!).getTime() > since).length;
