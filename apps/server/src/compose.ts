@@ -14,6 +14,7 @@ import { createApp, loadContract } from './foundation/http/app.ts';
 import { consoleRouter } from './foundation/http/console-router.ts';
 import { createOpenStreams } from './foundation/http/open-streams.ts';
 import { fileOf } from './foundation/http/slow-files.ts';
+import { fileOrigin } from './foundation/objects/file-origin.ts';
 import { objectsRouter } from './foundation/objects/router.ts';
 import { type LoopDelay, loopFault, openLoopDelay } from './foundation/observe/loop-delay.ts';
 import { startPhoneNumberTasks } from './lines/phone-numbers/tasks.ts';
@@ -52,7 +53,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const { objects, gateways, keyRing, lease, jobs, notifications, outbound } = services;
   const providers = [...new Set(gateways.values())];
 
-  const outside: { path: string; router: Router }[] = [talkPage(), consoleRouter()].map((router) => ({
+  const outside: { path: string; router: Router }[] = [talkPage(), consoleRouter(() => fileOrigin(objects))].map((router) => ({
     path: '/',
     router,
   }));

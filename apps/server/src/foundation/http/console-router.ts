@@ -5,19 +5,20 @@ import { pathToFileURL } from 'node:url';
 import { type Handler, Router } from 'express';
 import { sendFile } from './send-file.ts';
 
-/** The console brings all it loads, and asks nobody but this server for anything. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "font-src 'self'",
-  "img-src 'self'",
-  "media-src 'self' blob:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** The console brings all it loads, and asks nobody but this server for anything, and the place of its files. */
+const policyOf = (fileOrigin: string) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self'",
+    `media-src 'self' blob: ${fileOrigin}`,
+    `connect-src 'self' ${fileOrigin}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 const typeOfEnding: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -26,10 +27,13 @@ const typeOfEnding: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-const policy = { 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' };
+const policy = { 'Content-Security-Policy': policyOf(''), 'Referrer-Policy': 'no-referrer' };
 
-/** The console (`apps/console`): a page for every address below `/console`, and what it loads. */
-export function consoleRouter(): Router {
+/**
+ * The console (`apps/console`): a page for every address below `/console`, and what it loads.
+ * @param fileOrigin the origin to which browsers send files, and from which they get them
+ */
+export function consoleRouter(fileOrigin: () => Promise<string>): Router {
   const index = pathToFileURL(createRequire(import.meta.url).resolve('@trunkline/console/package.json'));
   const built = new URL('dist/', index);
   const router = Router();
@@ -38,10 +42,15 @@ export function consoleRouter(): Router {
     response.status(404).type('text/plain').send('There is no such file.\n');
   });
   const page = sendFile(new URL('index.html', built), 'text/html; charset=utf-8', {
-    ...policy,
+    'Referrer-Policy': 'no-referrer',
     'Cache-Control': 'no-store',
   });
-  router.get('/console{/*path}', page);
+  const guarded: Handler = async (_request, response, next) => {
+    // A place of files that is not to be reached keeps nobody from the page.
+    response.set('Content-Security-Policy', policyOf(await fileOrigin().catch(() => '')));
+    next();
+  };
+  router.get('/console{/*path}', guarded, page);
   return router;
 }
 

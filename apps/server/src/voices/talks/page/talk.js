@@ -20,7 +20,7 @@ function note(text, who = '') {
 async function ask(path, body) {
   const response = await fetch(path, {
     method: body ? 'POST' : 'GET',
-    headers: { 'X-API-Key': key.value, ...(body && { 'Content-Type': 'application/json' }) },
+    headers: { ...(key.value && { 'X-API-Key': key.value }), ...(body && { 'Content-Type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   });
   const answer = await response.json();
@@ -28,9 +28,17 @@ async function ask(path, body) {
   return answer.data;
 }
 
+/** Whether this browser is signed in to the console: no key is asked for then. */
+async function isSignedIn() {
+  const { ok } = await fetch('/v1/session');
+  key.required = !ok;
+  key.parentElement.hidden = ok;
+  return ok;
+}
+
 /** Fills the list of agents. */
 async function listAgents() {
-  if (!key.value) return;
+  if (!key.value && !(await isSignedIn())) return;
   const { items } = await ask('/v1/agents?perPage=100');
   const wanted = new URLSearchParams(location.search).get('agent');
   if (wanted && !items.some(({ id }) => id === wanted))
