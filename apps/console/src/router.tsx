@@ -53,6 +53,17 @@ const routes = [
   }),
   createRoute({
     getParentRoute: under,
+    path: '/campaigns/new',
+    component: lazyRouteComponent(() => import('./screens/new-campaign.tsx'), 'NewCampaignScreen'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/campaigns/new/$contactListId',
+    component: lazyRouteComponent(() => import('./screens/new-campaign.tsx'), 'ListCampaignScreen'),
+    validateSearch: textsOf('step', 'call'),
+  }),
+  createRoute({
+    getParentRoute: under,
     path: '/campaigns/$campaignId',
     component: lazyRouteComponent(() => import('./screens/campaign.tsx'), 'CampaignScreen'),
     validateSearch: textsOf('state', 'reason', 'q', 'contact'),

@@ -1,6 +1,7 @@
 /** Where the console leads, in the order in which it is listed, and the permission without which it isn't shown. */
 export const PLACES = [
   { path: '/campaigns', name: 'Campaigns', permission: 'campaigns:read' },
+  { path: '/campaigns/new', name: 'New campaign', permission: 'campaigns:write' },
   { path: '/calls', name: 'Calls', permission: 'calls:read' },
   { path: '/lists/contact-lists', name: 'Contact lists', permission: 'contact_lists:read' },
   { path: '/lists/do-not-call', name: 'Do not call', permission: 'do_not_call:read' },

@@ -7,7 +7,7 @@ import { SearchField } from '../parts/search-field.tsx';
 import { When } from '../parts/when.tsx';
 import { nightsOf, windowSays, windowsOf } from '../rules/hours.ts';
 import { type Campaign, number, plain } from '../rules/words.ts';
-import { client } from '../session.ts';
+import { client, useMay } from '../session.ts';
 
 const route = getRouteApi('/campaigns');
 const STATUSES = ['running', 'paused', 'scheduled', 'draft', 'completed', 'stopped', 'cancelled', 'failed'] as const;
@@ -17,6 +17,7 @@ const ACTIVE = ['running', 'paused', 'scheduled'];
 export function CampaignsScreen() {
   const { status, q } = route.useSearch();
   const navigate = route.useNavigate();
+  const may = useMay();
   const look = (change: { status?: string; q?: string }) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   const { data: workspace } = useWorkspace();
@@ -36,7 +37,13 @@ export function CampaignsScreen() {
   const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return (
     <>
-      <Heading title="Campaigns" />
+      <Heading title="Campaigns">
+        {may('campaigns:write') && (
+          <Link to="/campaigns/new" className="button">
+            New campaign
+          </Link>
+        )}
+      </Heading>
       <div className="px-4 pb-4">
         <DayRail
           title="The day, by the clock of whoever is called"
@@ -60,7 +67,7 @@ export function CampaignsScreen() {
         <SearchField label="Name" value={q} onSearch={(text) => look({ q: text })} />
       </form>
       <Fault error={error} />
-      {data && items.length === 0 ? <Empty isFiltered={Boolean(status || q)} /> : <Table items={items} />}
+      {data && items.length === 0 ? <Empty isFiltered={Boolean(status || q)} mayMake={may('campaigns:write')} /> : <Table items={items} />}
       {data && data.totalCount > items.length && items.length > 0 && (
         <p className="label px-4 py-2">
           The newest {items.length} of {number(data.totalCount)}. The rest is found by name or state.
@@ -128,18 +135,22 @@ function Table({ items }: { items: Campaign[] }) {
   );
 }
 
-const Empty = ({ isFiltered }: { isFiltered: boolean }) =>
+const Empty = ({ isFiltered, mayMake }: { isFiltered: boolean; mayMake: boolean }) =>
   isFiltered ? (
     <p className="px-4 py-6 text-dim">No campaign is like this. Take the filters away to see all.</p>
   ) : (
     <div className="max-w-prose px-4 py-6">
       <p className="text-head">Nobody is called yet.</p>
       <p className="mt-2">
-        A campaign calls everybody of a contact file. The{' '}
-        <a href="/docs/guides/get-started" className="link">
-          first steps
-        </a>{' '}
-        make one; it is started, followed and stopped here.
+        A campaign calls everybody of a spreadsheet. It is{' '}
+        {mayMake ? (
+          <Link to="/campaigns/new" className="link">
+            made
+          </Link>
+        ) : (
+          'made'
+        )}
+        , started, followed and stopped here.
       </p>
     </div>
   );

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasChromium } from '../../../../../openapi/test/browser.ts';
+import { rolePermissions } from '../../../src/platform/members/roles.ts';
 import { draftOf, HOSTILE, type OpenConsole, openConsole } from './console-pages.ts';
+import { walkNewCampaign } from './new-campaign-walk.ts';
 
 const VIEWER = [
   ...['campaigns:read', 'calls:read', 'contact_lists:read', 'do_not_call:read', 'agents:read'],
@@ -100,6 +102,25 @@ test.skipIf(!hasChromium)(
     await context.close();
   },
   150_000,
+);
+
+test.skipIf(!hasChromium)(
+  'a manager makes a campaign of a spreadsheet with five hidden faults, narrow and dark, and follows it (needs chromium)',
+  async () => {
+    const permissions = [...rolePermissions.manager] as ['*'];
+    const { key } = await desk.client.apiKeys.create({ name: 'Manager', permissions });
+    await desk.client.agents.create({ name: 'Zoe', connection: { type: 'stream', url: 'wss://agents.example.com/' } });
+    const { page, context, faults } = await desk.open({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+    await desk.signIn(context, key);
+    const look = async (step: string) =>
+      void faults.push(...(await desk.faultsOf(page)).map((fault) => `${step}: ${fault}`));
+    const listId = await walkNewCampaign({ page, look });
+    expect(faults).toEqual([]);
+    expect((await desk.client.campaigns.list({ listId })).totalCount).toBe(1);
+    expect((await desk.client.contactLists.list({ searchText: 'Customers 2026' })).totalCount).toBe(1);
+    await context.close();
+  },
+  90_000,
 );
 
 test.skipIf(!hasChromium)(

@@ -106,7 +106,7 @@ test.skipIf(!hasChromium)('a browser with a microphone talks to an agent on the 
 });
 
 test.skipIf(!hasChromium)(
-  'a script is chosen by the address: its greeting is heard and shown, and a key silences it',
+  'who is signed in to the console needs no key, and a script is chosen by the address: its greeting is heard and shown, and a key silences it',
   async () => {
     speech.says('Hello Ada.', { hertz: 900, seconds: 40 });
     const made = await server.client.POST('/v1/agents', {
@@ -122,7 +122,12 @@ test.skipIf(!hasChromium)(
       },
     });
     const page = await browser!.page();
-    await page.open(`${server.url}/talk?agent=${made.data!.data.agent.id}#${server.apiKey}`);
+    await page.open(`${server.url}/talk#${server.apiKey}`);
+    const body = JSON.stringify({ apiKey: server.apiKey });
+    const signIn = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body };
+    await page.run(`fetch('/v1/sessions', ${JSON.stringify(signIn)}).then((answer) => answer.text())`);
+    await page.open(`${server.url}/talk?agent=${made.data!.data.agent.id}`);
+    expect(await page.run<string>(`document.getElementById('key').value`)).toBe('');
     await page.run(listening);
     const shown = (id: string) => page.run<string>(`document.getElementById('${id}').innerText`);
     await until(() => page.run<boolean>(`document.getElementById('agent').selectedOptions[0]?.label === 'Zoe'`), 20);

@@ -1,0 +1,90 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { TrunklineError } from '@trunkline/client';
+import { useEffect } from 'react';
+import { useLink } from '../link.ts';
+import { type ContactList, isMoving, type Upload } from '../rules/files.ts';
+import { client } from '../session.ts';
+
+const REOPEN_MS = 1000;
+const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+export const listKey = (id: string) => ['contact-list', id];
+
+/** The list that the campaign is to call, with its latest upload. */
+export const useContactList = (id: string | undefined) =>
+  useQuery({
+    queryKey: listKey(id ?? ''),
+    enabled: id !== undefined,
+    queryFn: () => client.contactLists.get(id!),
+  });
+
+/** Puts in an upload as the server has just told it. */
+export function useTellUpload(listId: string): (upload: Upload) => void {
+  const cache = useQueryClient();
+  return (uploadDetails) =>
+    cache.setQueryData(listKey(listId), (old: ContactList | undefined) => old && { ...old, uploadDetails });
+}
+
+/** Puts in the list as an import has left it. */
+export function useListChanged(): (list: ContactList) => void {
+  const cache = useQueryClient();
+  return (list) => {
+    cache.setQueryData(listKey(list.id), list);
+    cache.invalidateQueries({ queryKey: ['list-entries', list.id] });
+  };
+}
+
+/** How the beginning of an uploaded file is read; while it is read anew, as it was read before. */
+export const usePreview = (listId: string, { id, status, validatedAt }: Upload) =>
+  useQuery({
+    queryKey: ['upload-preview', id, status === 'processing' || status === 'processed' ? 'validated' : status, validatedAt],
+    enabled: !['pending', 'uploaded', 'validating', 'expired'].includes(status),
+    placeholderData: (before) => before,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () => client.contactLists.previewUpload(listId, id),
+  });
+
+/** The campaigns that call a list: the draft that is made here, and how many there are. */
+export const useCampaignsOf = (listId: string | undefined) =>
+  useQuery({
+    queryKey: ['campaigns-of', listId],
+    enabled: listId !== undefined,
+    queryFn: async () => {
+      const { items, totalCount } = await client.campaigns.list({ listId: listId!, perPage: 100 });
+      const calling = items.filter(({ lists }) => lists.some(({ id, role }) => id === listId && role === 'contacts'));
+      const draft = calling.find(({ status }) => status === 'draft');
+      return { draft, others: calling.filter(({ status }) => status !== 'draft'), count: totalCount };
+    },
+  });
+
+/** Follows an upload while something happens to it, and begins anew when the server is back. */
+export function FollowUpload({ listId, upload }: { listId: string; upload: Upload }) {
+  const { returns } = useLink();
+  return isMoving(upload) ? <Stream key={`${upload.id} ${returns}`} listId={listId} uploadId={upload.id} /> : null;
+}
+
+function Stream({ listId, uploadId }: { listId: string; uploadId: string }) {
+  const cache = useQueryClient();
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const follow = async () => {
+      while (!signal.aborted) {
+        try {
+          for await (const { data } of client.contactLists.streamUploadEvents(listId, uploadId, { signal })) {
+            if (isMoving(data))
+              cache.setQueryData(listKey(listId), (old: ContactList | undefined) => old && { ...old, uploadDetails: data });
+          }
+          // The list has changed with it, and addresses of reports are told by a reading alone.
+          return await cache.invalidateQueries({ queryKey: listKey(listId) });
+        } catch (error) {
+          if (signal.aborted || (error instanceof TrunklineError && error.status < 500)) return;
+          await sleep(REOPEN_MS);
+        }
+      }
+    };
+    follow();
+    return () => controller.abort();
+  }, [listId, uploadId, cache]);
+  return null;
+}

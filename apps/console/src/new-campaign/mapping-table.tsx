@@ -1,0 +1,69 @@
+import type { components } from '@trunkline/client';
+import { changeOf, choiceOf, choiceSays, choicesFor, type Mapping, phonesOf } from '../rules/mapping.ts';
+import { Scrolled } from './scrolled.tsx';
+
+interface MappingTableProps {
+  preview: components['schemas']['ContactListUploadPreview'];
+  isFixed: boolean;
+  onChange: (mapping: Mapping) => void;
+}
+
+/** So many cells show what a column holds. */
+const SHOWN = 3;
+
+/** Which column is what; a change has the file read again. */
+export function MappingTable({ preview, isFixed, onChange }: MappingTableProps) {
+  const { columns, rows, format } = preview;
+  if (columns.length === 0) return null;
+  const phones = phonesOf(columns, format?.phoneColumn);
+  const shown = columns.map((column, at) => ({ at, use: column.use, name: column.name || `column ${at + 1}` }));
+  const holds = (at: number) => [...new Set(rows.map(({ cells }) => cells[at]?.trim()).filter(Boolean))].slice(0, SHOWN);
+  return (
+    <section aria-labelledby="columns" className="mt-5">
+      <h3 id="columns">Which column is what</h3>
+      <Scrolled name="Which column is what">
+        <thead className="label">
+          <tr>
+            <th scope="col">Column</th>
+            <th scope="col">Is</th>
+            <th scope="col">Holds</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ at, use, name }) => {
+            const choices = choicesFor(columns, phones, at);
+            return (
+              <tr key={`${at} ${name}`}>
+                <th scope="row" className="max-w-40 break-words">
+                  {name}
+                </th>
+                <td>
+                  <select
+                    aria-label={`${name} is`}
+                    className={use === 'phone' ? 'font-semibold' : ''}
+                    disabled={isFixed || use.startsWith('consent')}
+                    value={choiceOf(columns, phones, at)}
+                    onChange={(event) => {
+                      const mapping = changeOf(columns, phones, at, event.target.value);
+                      if (mapping) onChange(mapping);
+                    }}
+                  >
+                    {choices.map((choice) => (
+                      <option key={choice} value={choice}>
+                        {choiceSays(choice)}
+                      </option>
+                    ))}
+                  </select>
+                </td>
+                <td className="text-dim">{holds(at).join(' · ')}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </Scrolled>
+      <p className="label mt-1">
+        A person is called at the first number of the row that can be called, in the order of choice.
+      </p>
+    </section>
+  );
+}

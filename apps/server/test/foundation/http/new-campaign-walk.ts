@@ -1,0 +1,112 @@
+import type { Page } from 'playwright-core';
+
+/**
+ * Five faults hide in it: two columns of phones by names that nobody knows, a name in another code page, an inch mark that
+ * opens a quote, a number of another country without its +, and a date in the place of a number.
+ */
+const ROWS = [
+  'Who;Reach;Or else;Town;Appointment',
+  // In windows-1250 the last letter is a č.
+  'Jan Patan\xe8;030 901820;;Berlin;Monday',
+  'Maria Schmidt;;030 901821;Berlin;Tuesday',
+  'Tim Vogel;33612345678;;Paris;Wednesday',
+  'Eva Klein;01.12.2026;;Bonn;Thursday',
+  'Udo Lang;030 901822;;"24 wide;Friday',
+  'Ina Kurz;030 901823;;Hamburg;Saturday',
+  'Max Berg;030 901824;;Berlin;Sunday',
+];
+export const FIVE_FAULTS = Buffer.from(`${ROWS.join('\r\n')}\r\n`, 'latin1');
+
+/** What a walk does besides: it looks at what is shown at each of its steps. */
+interface Walk {
+  page: Page;
+  /** Told of each step that is drawn, by its name. */
+  look: (name: string) => Promise<void>;
+}
+
+/** By keyboard, but for the file: from a spreadsheet to a campaign that is followed live. Answers the list's ID. */
+export async function walkNewCampaign({ page, look }: Walk): Promise<string> {
+  const { keyboard } = page;
+  const says = (text: string | RegExp) => page.getByText(text).first().waitFor();
+  const heading = (name: string) => page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
+  /** Types the beginning of an option, as somebody does who looks at a field. */
+  const choose = async (label: string, beginning: string) => {
+    await page.getByLabel(label, { exact: true }).focus();
+    await keyboard.type(beginning);
+  };
+  const press = async (name: string | RegExp) => {
+    await page.getByRole('button', { name }).or(page.getByRole('link', { name })).first().focus();
+    await keyboard.press('Enter');
+  };
+
+  await page.goto('/console/campaigns');
+  await press('New campaign');
+  await heading('File');
+  await choose('Numbers without + are of', 'Germany');
+  await look('file');
+  const field = page.getByLabel(/Drop a spreadsheet here/);
+  await field.setInputFiles({ name: 'Customers 2026.csv', mimeType: 'text/csv', buffer: FIVE_FAULTS });
+
+  await heading('Columns and rows');
+  const list = /\/console\/campaigns\/new\/(list_[0-9a-f]{32})/.exec(page.url())![1]!;
+  await says('Nothing of this file can be imported yet.');
+  await look('unclear');
+  await choose('The text is', 'Central European: P');
+  await says('Say below which column holds the phone numbers.');
+  await says('Jan Patanč');
+  await choose('Reach is', 'phone');
+  await says('7 rows: 3 can be imported, 4 can’t.');
+  await choose('Or else is', 'phone, 2');
+  await says('7 rows: 4 can be imported, 3 can’t.');
+  await choose('Who is', 'name');
+  await page.getByRole('cell', { name: 'Maria Schmidt' }).waitFor();
+  await says(/may be \+49\d+ or \+33612345678/);
+  await look('columns');
+  await press('Import 4 people, leave 3 rows out');
+
+  await heading('People');
+  await page.getByRole('cell', { name: /^\d\d:\d\d.*Berlin/ }).first().waitFor();
+  await look('people');
+  await press('Choose who calls them');
+  await heading('Agent and number');
+  await page.getByRole('radio', { name: 'Zoe' }).focus();
+  await keyboard.press(' ');
+  await choose('The number that they see', '+1');
+  await look('agent');
+  // Twice at once, which makes one draft.
+  await page.getByRole('button', { name: 'Make the draft, and go on' }).dblclick();
+
+  await heading('Hours');
+  await says(/4 people can be called/);
+  await look('hours');
+  await press('Change');
+  await page.getByRole('form', { name: 'Hours and pace' }).getByLabel('Calls at once').fill('2');
+  await press('Save');
+  await says('2 calls');
+  // Who leaves, or loads it again, goes on where they were.
+  await page.reload();
+  await says(/4 people can be called/);
+  await press('These hours are right');
+  await heading('Test call');
+  await page.getByLabel('A sentence, and then an echo').focus();
+  await keyboard.press(' ');
+  await page.getByLabel('Your phone, with + and its country').fill('+1 415 555 0142');
+  await press('Ring my phone…');
+  await page.getByRole('alertdialog', { name: 'Ring +14155550142?' }).waitFor();
+  await look('ask');
+  await press('Ring it');
+  await says(/It was simulated: no telephone rang\./);
+  await page.getByRole('link', { name: 'Go on to the dry run' }).waitFor();
+  await look('call');
+  await press('Go on to the dry run');
+  await heading('Dry run and start');
+  await page.getByRole('cell', { name: 'Ina Kurz' }).waitFor();
+  await look('start');
+  await page.getByLabel('Type 4 to start').focus();
+  await keyboard.type('4');
+  await keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Customers 2026' }).waitFor();
+  await says(/Dialing: |Running\.|Done\./);
+  await look('live');
+  return list;
+}
