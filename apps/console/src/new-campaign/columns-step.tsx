@@ -39,8 +39,8 @@ export function ColumnsStep({ list, upload }: { list: ContactList; upload: Uploa
         </div>
       )}
       <RejectedRows upload={upload} preview={preview} />
-      {upload.status === 'failed' && <BeginAnew list={list} />}
-      {!isDone && upload.status === 'validated' && <Import list={list} upload={upload} />}
+      {upload.status === 'validated' && <Import list={list} upload={upload} />}
+      {!isDone && !isMoving(upload) && <BeginAnew list={list} />}
       {upload.status === 'processed' && (
         <GoOn from="columns" listId={list.id}>
           Look at the people
