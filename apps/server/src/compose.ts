@@ -53,10 +53,12 @@ export async function compose(parts: Parts): Promise<Composition> {
   const { objects, gateways, keyRing, lease, jobs, notifications, outbound } = services;
   const providers = [...new Set(gateways.values())];
 
-  const outside: { path: string; router: Router }[] = [talkPage(), consoleRouter(() => fileOrigin(objects))].map((router) => ({
-    path: '/',
-    router,
-  }));
+  const outside: { path: string; router: Router }[] = [talkPage(), consoleRouter(() => fileOrigin(objects))].map(
+    (router) => ({
+      path: '/',
+      router,
+    }),
+  );
   if ('grantOf' in objects) {
     const { contactLists } = features;
     const judge = {

@@ -119,8 +119,11 @@ function Agents({ chosen, onChoose }: Choosing) {
       <Fault error={error} />
       {data && agents.length === 0 && (
         <p className="max-w-prose">
-          No agent is kept here yet. <a href="/docs/guides/agents" className="link">How one is made</a>; or name one that
-          is known elsewhere.
+          No agent is kept here yet.{' '}
+          <a href="/docs/guides/agents" className="link">
+            How one is made
+          </a>
+          ; or name one that is known elsewhere.
         </p>
       )}
       {agents.length > 0 && (
@@ -220,12 +223,7 @@ function Callers({ chosen, onChoose }: Choosing) {
     <div>
       <label className="block">
         <span className="block font-semibold">The number that they see</span>
-        <select
-          className="mt-1 max-w-full"
-          required
-          value={chosen}
-          onChange={(event) => onChoose(event.target.value)}
-        >
+        <select className="mt-1 max-w-full" required value={chosen} onChange={(event) => onChoose(event.target.value)}>
           <option value="">choose one</option>
           <optgroup label="One number">
             {numbers?.items.map((each) => (

@@ -2,7 +2,15 @@ import { useMutation } from '@tanstack/react-query';
 import type { components } from '@trunkline/client';
 import { type FormEvent, useState } from 'react';
 import { Fault } from '../parts/heading.tsx';
-import { type ContactList, encodings, failureSays, formatSays, isMoving, rowsSay, type Upload } from '../rules/files.ts';
+import {
+  type ContactList,
+  encodings,
+  failureSays,
+  formatSays,
+  isMoving,
+  rowsSay,
+  type Upload,
+} from '../rules/files.ts';
 import type { Mapping } from '../rules/mapping.ts';
 import { number, several } from '../rules/words.ts';
 import { client } from '../session.ts';
@@ -101,7 +109,7 @@ function ReadAs({ preview: { format, failure }, isFixed, onChange }: ReadAsProps
           className="max-w-full"
           disabled={isFixed}
           value={format?.encoding ?? ''}
-          onChange={(event) => onChange({ encoding: event.target.value as Schemas['ContactListEncoding'] })}
+          onChange={(event) => onChange({ encoding: event.target.value as 'utf-8' })}
         >
           {!format && <option value="">not known yet</option>}
           {encodings.map(([name, says]) => (

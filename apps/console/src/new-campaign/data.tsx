@@ -37,7 +37,12 @@ export function useListChanged(): (list: ContactList) => void {
 /** How the beginning of an uploaded file is read; while it is read anew, as it was read before. */
 export const usePreview = (listId: string, { id, status, validatedAt }: Upload) =>
   useQuery({
-    queryKey: ['upload-preview', id, status === 'processing' || status === 'processed' ? 'validated' : status, validatedAt],
+    queryKey: [
+      'upload-preview',
+      id,
+      status === 'processing' || status === 'processed' ? 'validated' : status,
+      validatedAt,
+    ],
     enabled: !['pending', 'uploaded', 'validating', 'expired'].includes(status),
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,
@@ -73,7 +78,10 @@ function Stream({ listId, uploadId }: { listId: string; uploadId: string }) {
         try {
           for await (const { data } of client.contactLists.streamUploadEvents(listId, uploadId, { signal })) {
             if (isMoving(data))
-              cache.setQueryData(listKey(listId), (old: ContactList | undefined) => old && { ...old, uploadDetails: data });
+              cache.setQueryData(
+                listKey(listId),
+                (old: ContactList | undefined) => old && { ...old, uploadDetails: data },
+              );
           }
           // The list has changed with it, and addresses of reports are told by a reading alone.
           return await cache.invalidateQueries({ queryKey: listKey(listId) });

@@ -17,7 +17,8 @@ export function MappingTable({ preview, isFixed, onChange }: MappingTableProps) 
   if (columns.length === 0) return null;
   const phones = phonesOf(columns, format?.phoneColumn);
   const shown = columns.map((column, at) => ({ at, use: column.use, name: column.name || `column ${at + 1}` }));
-  const holds = (at: number) => [...new Set(rows.map(({ cells }) => cells[at]?.trim()).filter(Boolean))].slice(0, SHOWN);
+  const holds = (at: number) =>
+    [...new Set(rows.map(({ cells }) => cells[at]?.trim()).filter(Boolean))].slice(0, SHOWN);
   return (
     <section aria-labelledby="columns" className="mt-5">
       <h3 id="columns">Which column is what</h3>

@@ -21,9 +21,7 @@ export function StartStep({ draft }: { draft: Campaign }) {
       <div className="max-w-xl border border-rule bg-raised px-4 py-3">
         <StartByCount
           campaign={draft}
-          onDone={() =>
-            navigate({ to: '/campaigns/$campaignId', params: { campaignId: draft.id }, search: {} })
-          }
+          onDone={() => navigate({ to: '/campaigns/$campaignId', params: { campaignId: draft.id }, search: {} })}
         />
       </div>
       <Fault error={error} />

@@ -12,7 +12,17 @@ export const Wrong = ({ error }: { error: unknown }) =>
   ) : null;
 
 /** How far something has come. */
-export function Bar({ value, max, says, children }: { value: number; max: number; says: string; children?: ReactNode }) {
+export function Bar({
+  value,
+  max,
+  says,
+  children,
+}: {
+  value: number;
+  max: number;
+  says: string;
+  children?: ReactNode;
+}) {
   return (
     <div className="max-w-2xl">
       <p role="status">{says} …</p>

@@ -48,7 +48,12 @@ describe('what a column is', () => {
 
 describe('a file, in words', () => {
   test('how it was read', () => {
-    const format = { encoding: 'windows-1250', delimiter: ';', encodingGuessed: true, encodingCertainty: 0.979 } as const;
+    const format = {
+      encoding: 'windows-1250',
+      delimiter: ';',
+      encodingGuessed: true,
+      encodingCertainty: 0.979,
+    } as const;
     expect(formatSays(format)).toMatch(/found by its words, 97 % certain; its cells are parted by semicolons\./);
     expect(formatSays({ ...format, sheet: 'Leads' })).toBe('Read from the sheet “Leads” of a workbook.');
   });
@@ -61,7 +66,8 @@ describe('a file, in words', () => {
 
   test('why nothing can be, and what to do here instead of what a program would', () => {
     const code = 'no_phone_column';
-    const message = 'No column holds phone numbers by its name. Found: "a". Say by phoneColumns which one does: change it.';
+    const message =
+      'No column holds phone numbers by its name. Found: "a". Say by phoneColumns which one does: change it.';
     expect(failureSays({ code, message })).toEqual([
       'No column holds phone numbers by its name. Found: "a".',
       'Say below which column holds the phone numbers.',

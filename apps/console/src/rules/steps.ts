@@ -29,11 +29,7 @@ export function openSteps(list: ContactList | undefined, draft: Campaign | undef
 }
 
 /** The step to show: the one that is asked for, if it can be opened, else the first where there is something to do. */
-export function stepOf(
-  asked: string | undefined,
-  list: ContactList | undefined,
-  draft: Campaign | undefined,
-): Step {
+export function stepOf(asked: string | undefined, list: ContactList | undefined, draft: Campaign | undefined): Step {
   const open = openSteps(list, draft);
   const wanted = open.find((each) => each === asked);
   if (wanted) return wanted;

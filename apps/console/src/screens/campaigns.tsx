@@ -67,7 +67,11 @@ export function CampaignsScreen() {
         <SearchField label="Name" value={q} onSearch={(text) => look({ q: text })} />
       </form>
       <Fault error={error} />
-      {data && items.length === 0 ? <Empty isFiltered={Boolean(status || q)} mayMake={may('campaigns:write')} /> : <Table items={items} />}
+      {data && items.length === 0 ? (
+        <Empty isFiltered={Boolean(status || q)} mayMake={may('campaigns:write')} />
+      ) : (
+        <Table items={items} />
+      )}
       {data && data.totalCount > items.length && items.length > 0 && (
         <p className="label px-4 py-2">
           The newest {items.length} of {number(data.totalCount)}. The rest is found by name or state.

@@ -103,7 +103,11 @@ function Desk({ step, list, draft, children }: DeskProps) {
       <nav aria-label="Steps" className="overflow-x-auto border-line max-xl:border-b xl:border-r">
         <ol className="max-xl:flex">
           {shown.map(({ id, name: says }, at) => (
-            <li key={id} className="border-line max-xl:border-r xl:border-b" aria-current={id === step ? 'step' : undefined}>
+            <li
+              key={id}
+              className="border-line max-xl:border-r xl:border-b"
+              aria-current={id === step ? 'step' : undefined}
+            >
               <StepLink listId={list?.id} step={id} isOpen={open.includes(id)} isOn={id === step}>
                 <span className="text-dim">{at + 1}</span> <span>{says}</span>
                 <span className="label clip col-start-2 max-xl:hidden">{told(id, list, draft)}</span>

@@ -45,7 +45,10 @@ test('the page may send files to where the server has them sent, which is this s
 test.each([
   [{ bucket: 'people', region: 'eu-central-1' }, 'https://people.s3.eu-central-1.amazonaws.com'],
   [{ bucket: 'people.of.ours', region: 'us-east-1' }, 'https://s3.us-east-1.amazonaws.com'],
-  [{ bucket: 'people', region: 'us-east-1', endpoint: 'http://files.example.com:9000' }, 'http://files.example.com:9000'],
+  [
+    { bucket: 'people', region: 'us-east-1', endpoint: 'http://files.example.com:9000' },
+    'http://files.example.com:9000',
+  ],
 ])('or S3, where files are kept there: %o', async (place, origin) => {
   const objects = await openS3ObjectStore({ ...place, credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
   expect(await fileOrigin(objects)).toBe(origin);

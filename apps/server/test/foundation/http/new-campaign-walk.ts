@@ -65,7 +65,10 @@ export async function walkNewCampaign({ page, look }: Walk): Promise<string> {
   await press('Import 4 people, leave 3 rows out');
 
   await heading('People');
-  await page.getByRole('cell', { name: /^\d\d:\d\d.*Berlin/ }).first().waitFor();
+  await page
+    .getByRole('cell', { name: /^\d\d:\d\d.*Berlin/ })
+    .first()
+    .waitFor();
   await look('people');
   await press('Choose who calls them');
   await heading('Agent and number');
