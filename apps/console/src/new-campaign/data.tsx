@@ -37,12 +37,7 @@ export function useListChanged(): (list: ContactList) => void {
 /** How the beginning of an uploaded file is read; while it is read anew, as it was read before. */
 export const usePreview = (listId: string, { id, status, validatedAt }: Upload) =>
   useQuery({
-    queryKey: [
-      'upload-preview',
-      id,
-      status === 'processing' || status === 'processed' ? 'validated' : status,
-      validatedAt,
-    ],
+    queryKey: ['upload-preview', id, validatedAt],
     enabled: !['pending', 'uploaded', 'validating', 'expired'].includes(status),
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,
@@ -84,7 +79,8 @@ function Stream({ listId, uploadId }: { listId: string; uploadId: string }) {
               );
           }
           // The list has changed with it, and addresses of reports are told by a reading alone.
-          return await cache.invalidateQueries({ queryKey: listKey(listId) });
+          await cache.invalidateQueries({ queryKey: listKey(listId) });
+          return await cache.invalidateQueries({ queryKey: ['upload-preview', uploadId] });
         } catch (error) {
           if (signal.aborted || (error instanceof TrunklineError && error.status < 500)) return;
           await sleep(REOPEN_MS);

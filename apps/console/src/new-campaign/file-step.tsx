@@ -118,7 +118,7 @@ function Drop({ isBusy, onFile }: { isBusy: boolean; onFile: (file: File) => voi
       </span>
       <input
         type="file"
-        className="max-w-full cursor-pointer border-0 bg-transparent p-0"
+        className="max-w-full cursor-pointer border-0 bg-transparent p-0 file:me-3 file:min-h-7 file:cursor-pointer file:border file:border-solid file:border-rule file:bg-transparent file:px-2.5 file:text-ink hover:file:bg-ink hover:file:text-paper"
         disabled={isBusy}
         onChange={(event) => {
           take(event.target.files);

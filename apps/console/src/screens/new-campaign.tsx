@@ -100,7 +100,7 @@ function Desk({ step, list, draft, children }: DeskProps) {
   const isMine = shown.some(({ id }) => id === step);
   return (
     <div className="border-t border-rule xl:grid xl:grid-cols-[264px_minmax(0,1fr)]">
-      <nav aria-label="Steps" className="overflow-x-auto border-line max-xl:border-b xl:border-r">
+      <nav aria-label="Steps" className="border-line max-xl:border-b xl:border-r">
         <ol className="max-xl:flex">
           {shown.map(({ id, name: says }, at) => (
             <li
@@ -109,7 +109,8 @@ function Desk({ step, list, draft, children }: DeskProps) {
               aria-current={id === step ? 'step' : undefined}
             >
               <StepLink listId={list?.id} step={id} isOpen={open.includes(id)} isOn={id === step}>
-                <span className="text-dim">{at + 1}</span> <span>{says}</span>
+                <span className="text-dim">{at + 1}</span>{' '}
+                <span className={id === step ? '' : 'max-xl:sr-only'}>{says}</span>
                 <span className="label clip col-start-2 max-xl:hidden">{told(id, list, draft)}</span>
               </StepLink>
             </li>
@@ -149,7 +150,7 @@ interface StepLinkProps {
 }
 
 function StepLink({ listId, step, isOpen, isOn, children }: StepLinkProps) {
-  const look = `grid grid-cols-[20px_minmax(0,1fr)] px-4 py-1.5 whitespace-nowrap ${isOn ? 'bg-raised font-semibold' : ''}`;
+  const look = `grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 px-4 py-1.5 whitespace-nowrap xl:grid-cols-[16px_minmax(0,1fr)] ${isOn ? 'bg-raised font-semibold' : ''}`;
   if (!isOpen || listId === undefined) return <span className={`${look} ${isOn ? '' : 'text-dim'}`}>{children}</span>;
   return (
     <Link

@@ -31,7 +31,7 @@ export async function walkNewCampaign({ page, look }: Walk): Promise<string> {
   const heading = (name: string) => page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
   /** Types the beginning of an option, as somebody does who looks at a field. */
   const choose = async (label: string, beginning: string) => {
-    await page.getByLabel(label, { exact: true }).focus();
+    await page.getByRole('combobox', { name: label, exact: true }).focus();
     await keyboard.type(beginning);
   };
   const press = async (name: string | RegExp) => {
