@@ -11,7 +11,7 @@ import {
   rowsSay,
   type Upload,
 } from '../rules/files.ts';
-import type { Mapping } from '../rules/mapping.ts';
+import { type Mapped, type Mapping, mapped, phonesOf } from '../rules/mapping.ts';
 import { number, several } from '../rules/words.ts';
 import { client } from '../session.ts';
 import { useListChanged, usePreview, useTellUpload } from './data.tsx';
@@ -26,35 +26,77 @@ type Preview = Schemas['ContactListUploadPreview'];
 
 /** The second step: how the file was read, which is changed here, what can't be imported, and the import. */
 export function ColumnsStep({ list, upload }: { list: ContactList; upload: Upload }) {
-  const { data: preview, error } = usePreview(list.id, upload);
-  const tell = useTellUpload(list.id);
-  const change = useMutation({
-    mutationFn: (mapping: Mapping) => client.contactLists.updateUpload(list.id, upload.id, mapping),
-    onSuccess: tell,
-  });
-  const isDone = upload.status === 'processing' || upload.status === 'processed';
-  const isFixed = isDone || isMoving(upload) || change.isPending;
+  const { data: preview, error, dataUpdatedAt } = usePreview(list.id, upload);
   return (
     <>
       <Reading upload={upload} />
       <Fault error={error} />
-      {preview && (
-        <div className={isMoving(upload) ? 'opacity-60' : ''}>
-          <ReadAs preview={preview} isFixed={isFixed} onChange={change.mutate} />
-          <Wrong error={change.error} />
-          <MappingTable preview={preview} isFixed={isFixed} onChange={change.mutate} />
-          <FirstRows preview={preview} />
-        </div>
-      )}
-      <RejectedRows upload={upload} preview={preview} />
-      {upload.status === 'validated' && <Import list={list} upload={upload} />}
-      {!isDone && !isMoving(upload) && <BeginAnew list={list} />}
+      {preview && <Read key={dataUpdatedAt} list={list} upload={upload} preview={preview} />}
+      {upload.status === 'failed' && <BeginAnew list={list} />}
       {upload.status === 'processed' && (
         <GoOn from="columns" listId={list.id}>
           Look at the people
         </GoOn>
       )}
     </>
+  );
+}
+
+interface ReadProps {
+  list: ContactList;
+  upload: Upload;
+  preview: Preview;
+}
+
+/** What was read. What is to be read otherwise is gathered, so that the file is read anew once and not for each change. */
+function Read({ list, upload, preview }: ReadProps) {
+  const phones = phonesOf(preview.columns, preview.format?.phoneColumn);
+  const asRead: Mapped = { columns: preview.columns, phones, said: {} };
+  const [wanted, setWanted] = useState(asRead);
+  const tell = useTellUpload(list.id);
+  const change = useMutation({
+    mutationFn: () => client.contactLists.updateUpload(list.id, upload.id, wanted.said),
+    onSuccess: tell,
+  });
+  const isDone = upload.status === 'processing' || upload.status === 'processed';
+  const isFixed = isDone || isMoving(upload) || change.isPending;
+  const isChanged = Object.keys(wanted.said).length > 0;
+  const say = (more: Mapping) => setWanted({ ...wanted, said: { ...wanted.said, ...more } });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.mutate();
+  };
+  return (
+    <div className={isMoving(upload) ? 'opacity-60' : ''}>
+      <form onSubmit={submit}>
+        <ReadAs preview={preview} said={wanted.said} isFixed={isFixed} onSay={say} />
+        <MappingTable
+          rows={preview.rows}
+          wanted={wanted}
+          isFixed={isFixed}
+          onChoose={(at, choice) => setWanted(mapped(wanted, at, choice))}
+        />
+        {isChanged && (
+          <div className="mt-3 flex flex-wrap gap-2">
+            <button type="submit" className="button button-signal" disabled={isFixed}>
+              Read the file so
+            </button>
+            <button type="button" className="button" disabled={isFixed} onClick={() => setWanted(asRead)}>
+              Leave it as it was
+            </button>
+          </div>
+        )}
+        <Wrong error={change.error} />
+      </form>
+      <FirstRows preview={preview} />
+      <RejectedRows upload={upload} preview={preview} />
+      {upload.status === 'validated' && !isChanged && (
+        <>
+          <Import list={list} upload={upload} />
+          <BeginAnew list={list} />
+        </>
+      )}
+    </div>
   );
 }
 
@@ -92,14 +134,26 @@ function Reading({ upload }: { upload: Upload }) {
 
 interface ReadAsProps {
   preview: Preview;
+  said: Mapping;
   isFixed: boolean;
-  onChange: (mapping: Mapping) => void;
+  onSay: (said: Mapping) => void;
 }
 
 /** How the text is written, or which sheet is read. */
-function ReadAs({ preview: { format, failure }, isFixed, onChange }: ReadAsProps) {
-  const isWorkbook = format?.sheet !== undefined || failure?.code === 'no_such_sheet';
-  if (isWorkbook) return <SheetField sheet={format?.sheet} isFixed={isFixed} onChange={onChange} />;
+function ReadAs({ preview: { format, failure }, said, isFixed, onSay }: ReadAsProps) {
+  if (format?.sheet !== undefined || failure?.code === 'no_such_sheet')
+    return (
+      <label className="mt-3 flex flex-wrap items-center gap-2">
+        The sheet that is read
+        <input
+          required
+          maxLength={64}
+          disabled={isFixed}
+          value={said.sheet ?? format?.sheet ?? ''}
+          onChange={(event) => onSay({ sheet: event.target.value })}
+        />
+      </label>
+    );
   if (!format && failure?.code !== 'unclear_encoding') return null;
   return (
     <div className="mt-3 flex flex-wrap items-baseline gap-x-3 gap-y-1">
@@ -108,8 +162,8 @@ function ReadAs({ preview: { format, failure }, isFixed, onChange }: ReadAsProps
         <select
           className="max-w-full"
           disabled={isFixed}
-          value={format?.encoding ?? ''}
-          onChange={(event) => onChange({ encoding: event.target.value as 'utf-8' })}
+          value={said.encoding ?? format?.encoding ?? ''}
+          onChange={(event) => onSay({ encoding: event.target.value as 'utf-8' })}
         >
           {!format && <option value="">not known yet</option>}
           {encodings.map(([name, says]) => (
@@ -121,25 +175,6 @@ function ReadAs({ preview: { format, failure }, isFixed, onChange }: ReadAsProps
       </label>
       {format && <span className="text-dim">{formatSays(format)}</span>}
     </div>
-  );
-}
-
-function SheetField({ sheet = '', isFixed, onChange }: { sheet: string | undefined } & Omit<ReadAsProps, 'preview'>) {
-  const [typed, setTyped] = useState(sheet);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onChange({ sheet: typed });
-  };
-  return (
-    <form className="mt-3 flex flex-wrap items-center gap-2" onSubmit={submit}>
-      <label className="flex items-center gap-2">
-        The sheet that is read
-        <input required maxLength={64} value={typed} onChange={(event) => setTyped(event.target.value)} />
-      </label>
-      <button type="submit" className="button" disabled={isFixed || typed === sheet || typed === ''}>
-        Read this one
-      </button>
-    </form>
   );
 }
 

@@ -1,21 +1,20 @@
 import type { components } from '@trunkline/client';
-import { changeOf, choiceOf, choiceSays, choicesFor, type Mapping, phonesOf } from '../rules/mapping.ts';
+import { choiceOf, choiceSays, choicesFor, type Mapped } from '../rules/mapping.ts';
 import { Scrolled } from './scrolled.tsx';
 
 interface MappingTableProps {
-  preview: components['schemas']['ContactListUploadPreview'];
+  rows: components['schemas']['ContactListUploadPreview']['rows'];
+  wanted: Mapped;
   isFixed: boolean;
-  onChange: (mapping: Mapping) => void;
+  onChoose: (at: number, choice: string) => void;
 }
 
 /** So many cells show what a column holds. */
 const SHOWN = 3;
 
-/** Which column is what; a change has the file read again. */
-export function MappingTable({ preview, isFixed, onChange }: MappingTableProps) {
-  const { columns, rows, format } = preview;
+/** Which column is what. */
+export function MappingTable({ rows, wanted: { columns, phones }, isFixed, onChoose }: MappingTableProps) {
   if (columns.length === 0) return null;
-  const phones = phonesOf(columns, format?.phoneColumn);
   const shown = columns.map((column, at) => ({ at, use: column.use, name: column.name || `column ${at + 1}` }));
   const holds = (at: number) =>
     [...new Set(rows.map(({ cells }) => cells[at]?.trim()).filter(Boolean))].slice(0, SHOWN);
@@ -27,7 +26,7 @@ export function MappingTable({ preview, isFixed, onChange }: MappingTableProps) 
           <tr>
             <th scope="col">Column</th>
             <th scope="col">Is</th>
-            <th scope="col">Holds</th>
+            {rows.length > 0 && <th scope="col">Holds</th>}
           </tr>
         </thead>
         <tbody>
@@ -44,10 +43,7 @@ export function MappingTable({ preview, isFixed, onChange }: MappingTableProps) 
                     className={use === 'phone' ? 'font-semibold' : ''}
                     disabled={isFixed || use.startsWith('consent')}
                     value={choiceOf(columns, phones, at)}
-                    onChange={(event) => {
-                      const mapping = changeOf(columns, phones, at, event.target.value);
-                      if (mapping) onChange(mapping);
-                    }}
+                    onChange={(event) => onChoose(at, event.target.value)}
                   >
                     {choices.map((choice) => (
                       <option key={choice} value={choice}>
@@ -56,7 +52,7 @@ export function MappingTable({ preview, isFixed, onChange }: MappingTableProps) 
                     ))}
                   </select>
                 </td>
-                <td className="text-dim">{holds(at).join(' · ')}</td>
+                {rows.length > 0 && <td className="text-dim">{holds(at).join(' · ')}</td>}
               </tr>
             );
           })}

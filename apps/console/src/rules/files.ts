@@ -44,7 +44,7 @@ const DELIMITERS: Readonly<Record<string, string>> = { ',': 'commas', ';': 'semi
 export function formatSays(format: Schemas['ContactListFileFormat']): string {
   if (format.sheet !== undefined) return `Read from the sheet “${format.sheet}” of a workbook.`;
   const parted = `parted by ${DELIMITERS[format.delimiter] ?? format.delimiter}`;
-  if (!format.encodingGuessed) return `Its text says how it is written; its cells are ${parted}.`;
+  if (!format.encodingGuessed) return `Its cells are ${parted}.`;
   const { encodingCertainty: certainty } = format;
   const how = certainty === undefined ? '' : `, ${Math.floor(certainty * 100)} % certain`;
   return `How its text is written was found by its words${how}; its cells are ${parted}. Look at the names below.`;

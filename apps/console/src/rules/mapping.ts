@@ -97,3 +97,22 @@ const CHOICES: Readonly<Record<string, string>> = {
   consent_time: 'when it was given',
   consent_purpose: 'what it is for',
 };
+
+/** The columns as somebody wants them to be, and what is to be said to the server for that. */
+export interface Mapped {
+  columns: readonly Column[];
+  phones: readonly string[];
+  said: Mapping;
+}
+
+/** The same once a column has become something else. */
+export function mapped(before: Mapped, at: number, choice: string): Mapped {
+  const change = changeOf(before.columns, before.phones, at, choice);
+  if (!change) return before;
+  const use = choice.startsWith('phone-') ? 'phone' : (choice as Column['use']);
+  return {
+    columns: before.columns.map((column, index) => (index === at ? { ...column, use } : column)),
+    phones: change.phoneColumns ?? before.phones,
+    said: { ...before.said, ...change },
+  };
+}

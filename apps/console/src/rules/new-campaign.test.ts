@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { allCountries, countryOf } from './countries.ts';
 import { type ContactList, failureSays, formatSays, listNameOf, rowsSay, sizeSays } from './files.ts';
-import { type Column, changeOf, choiceSays, choicesFor, phonesOf } from './mapping.ts';
+import { type Column, changeOf, choiceSays, choicesFor, mapped, phonesOf } from './mapping.ts';
 import { openSteps, stepAfter, stepOf } from './steps.ts';
 import type { Campaign } from './words.ts';
 
@@ -30,6 +30,13 @@ describe('what a column is', () => {
     [4, 'do_not_call', { doNotCallColumns: ['column_5'] }],
   ])('column %i becomes %s, and no more is said than that changes', (at, choice, change) => {
     expect(changeOf(columns, phones, at, choice)).toEqual(change);
+  });
+
+  test('several changes are said at once', () => {
+    const first = mapped({ columns, phones, said: {} }, 3, 'phone-1');
+    const both = mapped(first, 0, 'variable');
+    expect(both.said).toEqual({ phoneColumns: ['Ort', 'Festnetz', 'Mobil'], nameColumns: [] });
+    expect(both.columns.slice(0, 4).map(({ use }) => use)).toEqual(['variable', 'phone', 'phone', 'phone']);
   });
 
   test('one column of phones must stay', () => {

@@ -101,7 +101,7 @@ function Desk({ step, list, draft, children }: DeskProps) {
   return (
     <div className="border-t border-rule xl:grid xl:grid-cols-[264px_minmax(0,1fr)]">
       <nav aria-label="Steps" className="border-line max-xl:border-b xl:border-r">
-        <ol className="max-xl:flex">
+        <ol className="max-xl:flex max-xl:flex-wrap max-xl:px-1.5">
           {shown.map(({ id, name: says }, at) => (
             <li
               key={id}
@@ -150,7 +150,7 @@ interface StepLinkProps {
 }
 
 function StepLink({ listId, step, isOpen, isOn, children }: StepLinkProps) {
-  const look = `grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 px-4 py-1.5 whitespace-nowrap xl:grid-cols-[16px_minmax(0,1fr)] ${isOn ? 'bg-raised font-semibold' : ''}`;
+  const look = `grid grid-cols-[auto_auto] justify-start gap-x-2 px-2.5 py-1.5 whitespace-nowrap xl:px-4 xl:grid-cols-[16px_minmax(0,1fr)] ${isOn ? 'bg-raised font-semibold' : ''}`;
   if (!isOpen || listId === undefined) return <span className={`${look} ${isOn ? '' : 'text-dim'}`}>{children}</span>;
   return (
     <Link
