@@ -3,6 +3,7 @@ import { TrunklineError } from '@trunkline/client';
 import { useEffect } from 'react';
 import { useLink } from '../link.ts';
 import { type ContactList, isMoving, type Upload } from '../rules/files.ts';
+import type { Campaign } from '../rules/words.ts';
 import { client } from '../session.ts';
 
 const REOPEN_MS = 1000;
@@ -56,6 +57,17 @@ export const useCampaignsOf = (listId: string | undefined) =>
       return { draft, others: calling.filter(({ status }) => status !== 'draft'), count: totalCount };
     },
   });
+
+/** The draft as it is now, which its hours change. */
+export function useDraft(found: Campaign | undefined): Campaign | undefined {
+  const { data = found } = useQuery({
+    queryKey: ['campaign', found?.id],
+    enabled: found !== undefined,
+    placeholderData: found,
+    queryFn: () => client.campaigns.get(found!.id),
+  });
+  return data?.id === found?.id ? data : found;
+}
 
 /** Follows an upload while something happens to it, and begins anew when the server is back. */
 export function FollowUpload({ listId, upload }: { listId: string; upload: Upload }) {

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { AgentStep } from '../new-campaign/agent-step.tsx';
 import { CallStep } from '../new-campaign/call-step.tsx';
 import { ColumnsStep } from '../new-campaign/columns-step.tsx';
-import { FollowUpload, useCampaignsOf, useContactList } from '../new-campaign/data.tsx';
+import { FollowUpload, useCampaignsOf, useContactList, useDraft } from '../new-campaign/data.tsx';
 import { FileStep } from '../new-campaign/file-step.tsx';
 import { HoursStep } from '../new-campaign/hours-step.tsx';
 import { PeopleStep } from '../new-campaign/people-step.tsx';
@@ -39,8 +39,9 @@ export function ListCampaignScreen() {
   const visit = useVisit();
   const { data: list, error } = useContactList(contactListId);
   const { data: campaigns, error: campaignsError } = useCampaignsOf(contactListId);
+  const draft = useDraft(campaigns?.draft);
   if (!list || !campaigns) return <Fault error={error ?? campaignsError} />;
-  const { draft, others, count } = campaigns;
+  const { others, count } = campaigns;
   const upload = list.uploadDetails;
   const step = stepOf(asked, list, draft);
   return (
