@@ -72,7 +72,7 @@ export function CallStep({ list, draft, roomId }: CallStepProps) {
             required
             autoComplete="tel"
             placeholder="+1 415 555 0142"
-            pattern="\s*(\+|00)[0-9\s().\/\-]{6,24}"
+            pattern="\s*(\+|00)[0-9\s\(\)\.\/\-]{6,24}"
             title="A number with + and its country, such as +1 415 555 0142"
             value={typed}
             onChange={(event) => setTyped(event.target.value)}

@@ -183,8 +183,8 @@ function FirstRows({ preview: { rows, columns } }: { preview: Preview }) {
   if (rows.length === 0) return null;
   const shown = columns.filter(({ use }) => use === 'variable').map(({ name }) => name);
   return (
-    <section aria-labelledby="first-rows" className="mt-5">
-      <h3 id="first-rows">The first rows, as they are read</h3>
+    <div className="mt-5">
+      <h3>The first rows, as they are read</h3>
       <Scrolled name="The first rows, as they are read">
         <thead className="label">
           <tr>
@@ -221,7 +221,7 @@ function FirstRows({ preview: { rows, columns } }: { preview: Preview }) {
           ))}
         </tbody>
       </Scrolled>
-    </section>
+    </div>
   );
 }
 

@@ -19,8 +19,8 @@ export function MappingTable({ rows, wanted: { columns, phones }, isFixed, onCho
   const holds = (at: number) =>
     [...new Set(rows.map(({ cells }) => cells[at]?.trim()).filter(Boolean))].slice(0, SHOWN);
   return (
-    <section aria-labelledby="columns" className="mt-5">
-      <h3 id="columns">Which column is what</h3>
+    <div className="mt-5">
+      <h3>Which column is what</h3>
       <Scrolled name="Which column is what">
         <thead className="label">
           <tr>
@@ -61,6 +61,6 @@ export function MappingTable({ rows, wanted: { columns, phones }, isFixed, onCho
       <p className="label mt-1">
         A person is called at the first number of the row that can be called, in the order of choice.
       </p>
-    </section>
+    </div>
   );
 }

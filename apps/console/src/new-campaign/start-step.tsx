@@ -26,10 +26,8 @@ export function StartStep({ draft }: { draft: Campaign }) {
       </div>
       <Fault error={error} />
       {preview && preview.sample.length > 0 && (
-        <section aria-labelledby="sample" className="mt-5">
-          <h3 id="sample">
-            The first {number(preview.sample.length)}, as they would be called: nobody is, until it starts
-          </h3>
+        <div className="mt-5">
+          <h3>The first {number(preview.sample.length)}, as they would be called: nobody is, until it starts</h3>
           <Scrolled name="The first, as they would be called">
             <thead className="label">
               <tr>
@@ -54,7 +52,7 @@ export function StartStep({ draft }: { draft: Campaign }) {
               ))}
             </tbody>
           </Scrolled>
-        </section>
+        </div>
       )}
     </>
   );
