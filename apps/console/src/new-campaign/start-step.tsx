@@ -16,6 +16,7 @@ export function StartStep({ draft }: { draft: Campaign }) {
     queryKey: ['preview', draft.id, 'sample'],
     queryFn: () => client.campaigns.preview(draft.id, { sampleSize: SHOWN }),
   });
+  const isHeld = preview?.sample.some(({ reason }) => reason !== undefined);
   return (
     <>
       <div className="max-w-xl border border-rule bg-raised px-4 py-3">
@@ -35,7 +36,7 @@ export function StartStep({ draft }: { draft: Campaign }) {
                 <th scope="col">Name</th>
                 <th scope="col">From</th>
                 <th scope="col">When, by your clock</th>
-                <th scope="col">Why not, or not yet</th>
+                {isHeld && <th scope="col">Why not, or not yet</th>}
               </tr>
             </thead>
             <tbody>
@@ -47,7 +48,9 @@ export function StartStep({ draft }: { draft: Campaign }) {
                   <td className="whitespace-nowrap">
                     <When at={each.nextAttemptAt} />
                   </td>
-                  <td>{each.reason && `${reasonSays(each.reason)}. ${reasonWords[each.reason]?.todo ?? ''}`}</td>
+                  {isHeld && (
+                    <td>{each.reason && `${reasonSays(each.reason)}. ${reasonWords[each.reason]?.todo ?? ''}`}</td>
+                  )}
                 </tr>
               ))}
             </tbody>

@@ -114,7 +114,7 @@ test.skipIf(!hasChromium)(
     await desk.signIn(context, key);
     const look = async (step: string) =>
       void faults.push(...(await desk.faultsOf(page)).map((fault) => `${step}: ${fault}`));
-    const listId = await walkNewCampaign({ page, look });
+    const listId = await walkNewCampaign({ page, hears: 'echo', look });
     expect(faults).toEqual([]);
     expect((await desk.client.campaigns.list({ listId })).totalCount).toBe(1);
     expect((await desk.client.contactLists.list({ searchText: 'Customers 2026' })).totalCount).toBe(1);

@@ -26,7 +26,7 @@ test.skipIf(!hasChromium)(
     await desk.signIn(context);
     const look = async (step: string) =>
       void faults.push(...(await desk.faultsOf(page)).map((fault) => `${step}: ${fault}`));
-    await walkNewCampaign({ page, look });
+    await walkNewCampaign({ page, hears: 'agent', look });
     expect(faults).toEqual([]);
     await context.close();
   },

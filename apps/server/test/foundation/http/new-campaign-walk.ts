@@ -20,12 +20,14 @@ export const FIVE_FAULTS = Buffer.from(`${ROWS.join('\r\n')}\r\n`, 'latin1');
 /** What a walk does besides: it looks at what is shown at each of its steps. */
 interface Walk {
   page: Page;
+  /** Whether one's own phone hears the agent, or an echo. */
+  hears: 'agent' | 'echo';
   /** Told of each step that is drawn, by its name. */
   look: (name: string) => Promise<void>;
 }
 
 /** By keyboard, but for the file: from a spreadsheet to a campaign that is followed live. Answers the list's ID. */
-export async function walkNewCampaign({ page, look }: Walk): Promise<string> {
+export async function walkNewCampaign({ page, hears, look }: Walk): Promise<string> {
   const { keyboard } = page;
   const says = (text: string | RegExp) => page.getByText(text).first().waitFor();
   const heading = (name: string) => page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
@@ -94,7 +96,7 @@ export async function walkNewCampaign({ page, look }: Walk): Promise<string> {
   await says(/4 people can be called/);
   await press('These hours are right');
   await heading('Test call');
-  await page.getByLabel('A sentence, and then an echo').focus();
+  await page.getByLabel(hears === 'agent' ? 'The agent, as in a call' : 'A sentence, and then an echo').focus();
   await keyboard.press(' ');
   await page.getByLabel('Your phone, with + and its country').fill('+1 415 555 0142');
   await press('Ring my phone…');
