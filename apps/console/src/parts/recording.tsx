@@ -1,7 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useRef, useState } from 'react';
 import { named } from '../rules/call.ts';
-import { turnAt } from '../rules/waves.ts';
+import { filled, peaksOf, turnAt } from '../rules/waves.ts';
 import { type Call, duration } from '../rules/words.ts';
+import { Waves } from './waves.tsx';
 
 export interface Playing {
   audio: RefObject<HTMLAudioElement | null>;
@@ -22,19 +24,42 @@ export function usePlaying(): Playing {
   return { audio, now, onTime, seek };
 }
 
+/** Longer recordings are played without a picture: it takes all of the file. */
+const MOST_BYTES = 20_000_000;
+
+interface PlayerProps {
+  roomId: string;
+  recording: NonNullable<Call['recording']> & { url: string };
+  playing: Playing;
+}
+
 /** The player keeps the first address: each reading of the call brings another one, which would begin it anew. */
-export function Player({ url, playing: { audio, onTime } }: { url: string; playing: Playing }) {
-  const [src] = useState(url);
+export function Player({ roomId, recording, playing: { audio, now, onTime, seek } }: PlayerProps) {
+  const [src] = useState(recording.url);
+  const { sizeBytes = 0, durationSeconds = 0 } = recording;
+  const { data: peaks } = useQuery({
+    queryKey: ['peaks', roomId],
+    enabled: sizeBytes > 0 && sizeBytes <= MOST_BYTES && durationSeconds > 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => {
+      const { ok, body } = await fetch(src);
+      const found = ok && body ? await peaksOf(body, sizeBytes) : undefined;
+      return found ? filled(found) : null;
+    },
+  });
   return (
-    // biome-ignore lint/a11y/useMediaCaption: sound without a picture has nowhere to show captions; WCAG 1.2.1 asks for a transcript, which stands below.
-    <audio
-      ref={audio}
-      controls
-      src={src}
-      preload="metadata"
-      className="w-full"
-      onTimeUpdate={({ currentTarget }) => onTime(currentTarget.currentTime)}
-    />
+    <>
+      {peaks && <Waves peaks={peaks} seconds={durationSeconds} now={now} onSeek={seek} />}
+      {/* biome-ignore lint/a11y/useMediaCaption: sound without a picture has nowhere to show captions; WCAG 1.2.1 asks for a transcript, which stands below. */}
+      <audio
+        ref={audio}
+        controls
+        src={src}
+        preload="metadata"
+        className="w-full"
+        onTimeUpdate={({ currentTarget }) => onTime(currentTarget.currentTime)}
+      />
+    </>
   );
 }
 

@@ -25,7 +25,12 @@ export function verdictOf({ status, contact, callableNow, reason, nextAttemptAt:
   const isOver = state === 'done' || state === 'skipped';
   if (reason) {
     const is = isOver || FOR_GOOD.includes(reason) ? 'No' : 'Not now';
-    return { says: `${is}: ${reasonSays(reason)}.`, todo: reasonWords[reason]?.todo, at, isNow: false };
+    return {
+      says: `${is}: ${reasonSays(reason)}.`,
+      todo: isOver ? undefined : reasonWords[reason]?.todo,
+      at,
+      isNow: false,
+    };
   }
   if (isOver) {
     const ended = lastOutcome ? ` ${outcomeWords[lastOutcome] ?? plain(lastOutcome)}.` : '';

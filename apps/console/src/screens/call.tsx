@@ -39,7 +39,7 @@ export function CallScreen() {
       {recording && (
         <Part title="Recording">
           {recording.url ? (
-            <Player key={roomId} url={recording.url} playing={playing} />
+            <Player key={roomId} roomId={roomId} recording={{ ...recording, url: recording.url }} playing={playing} />
           ) : (
             <p className="text-dim">{plain(recording.status)}</p>
           )}

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasChromium } from '../../../../../openapi/test/browser.ts';
 import { rolePermissions } from '../../../src/platform/members/roles.ts';
@@ -174,8 +175,29 @@ async function modelAgent() {
   return (await desk.client.agents.create({ name: HOSTILE, connection, ...texts })).agent;
 }
 
+/** A call in which something was said, with a recording of two seconds. */
+async function heard(page: Page): Promise<string> {
+  const { items } = await desk.client.calls.list({ campaignId, outcome: 'answered', perPage: 1 });
+  const [{ roomId, answeredAt }] = items as [(typeof items)[number]];
+  const at = new Date(Date.parse(answeredAt!) + 1000).toISOString();
+  await desk.client.calls.recordResult(roomId, { transcript: [{ role: 'person', text: HOSTILE, at }] });
+  const wav = Buffer.alloc(44 + 2 * 32_000, 9);
+  wav.write('RIFF');
+  wav.writeUInt16LE(2, 22);
+  wav.writeUInt16LE(16, 34);
+  const url = `${desk.url}/objects/heard.wav`;
+  const recording = { status: 'stored', url, durationSeconds: 2, sizeBytes: wav.length };
+  await page.route(url, (route) => route.fulfill({ body: wav, contentType: 'audio/wav' }));
+  await page.route(`**/v1/calls/${roomId}`, async (route) => {
+    const response = await route.fetch();
+    const told = await response.json();
+    return route.fulfill({ response, json: { ...told, recording } });
+  });
+  return roomId;
+}
+
 test.skipIf(!hasChromium)(
-  'a number typed anywhere opens the person, who is put on the do-not-call list; who was not reached is called again by a draft, and one is skipped (needs chromium)',
+  'a number typed anywhere opens the person, who is put on the do-not-call list; who was not reached is called again by a draft, and one is skipped; what was said is found in its sound (needs chromium)',
   async () => {
     const { page, context, faults } = await desk.open();
     const click = (role: 'button' | 'link', name: string) => page.getByRole(role, { name, exact: true }).click();
@@ -207,6 +229,16 @@ test.skipIf(!hasChromium)(
     await page.getByText('skipped: somebody had it skipped.').waitFor();
     await click('link', 'The person');
     await page.getByText('No: somebody had it skipped.').waitFor();
+
+    const roomId = await heard(page);
+    await page.goto(`/console/calls/${roomId}`);
+    const place = page.getByRole('slider', { name: 'Place in the recording' });
+    await place.waitFor();
+    await click('button', '0:01');
+    await page.locator('li[aria-current]', { hasText: HOSTILE }).waitFor();
+    expect(await place.inputValue()).toBe('1');
+    await place.press('Home');
+    await page.locator('li[aria-current]').waitFor({ state: 'detached' });
     expect(await page.evaluate(`'wasRun' in window`)).toBe(false);
     expect(faults).toEqual([]);
     await context.close();
