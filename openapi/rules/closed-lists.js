@@ -71,6 +71,7 @@ export const CODES_BY_STATUS = {
     'call_refused',
     'limit_reached',
   ],
+  410: ['events_expired'],
   412: ['changed_meanwhile'],
   413: ['payload_too_large'],
   415: ['unsupported_media_type'],

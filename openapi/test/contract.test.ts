@@ -101,7 +101,7 @@ describe('the contract', () => {
       );
     });
     const { pattern } = contract.components.schemas['CreateStreamToken']!.properties!['path']!;
-    expect(paths).toHaveLength(4);
+    expect(paths).toHaveLength(5);
     expect(paths.filter((path) => !new RegExp(pattern!, 'u').test(path))).toEqual([]);
   });
 

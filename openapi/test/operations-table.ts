@@ -166,6 +166,8 @@ DELETE /v1/sessions/{sessionId} revokeSession api_keys:write 200 404
 GET /v1/session getCurrentSession authenticated 200
 DELETE /v1/session endCurrentSession authenticated 200 404
 POST /v1/stream-tokens createStreamToken authenticated 201
+GET /v1/events listEvents authenticated 200 409 410
+GET /v1/events/stream streamEvents authenticated 200 409 410
 GET /v1/audit-log listAuditLog audit_log:read 200
 GET /v1/workspace getWorkspace authenticated 200
 PATCH /v1/workspace updateWorkspace workspace:write 200

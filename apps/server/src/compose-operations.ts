@@ -24,6 +24,7 @@ import { phoneNumberOperations } from './lines/phone-numbers/operations.ts';
 import { trunkOperations } from './lines/trunks/operations.ts';
 import { apiKeyOperations } from './platform/api-keys/operations.ts';
 import { doNotCallOperations } from './platform/do-not-call/operations.ts';
+import { feedOperations } from './platform/journal/feed-operations.ts';
 import { auditLogOperations } from './platform/journal/operations.ts';
 import { memberOperations } from './platform/members/operations.ts';
 import { openIdentityProvider } from './platform/sign-in/identity-provider.ts';
@@ -97,6 +98,7 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
       provider: openIdentityProvider(config, services.outbound.send, parts.log),
     }),
     ...auditLogOperations(database),
+    ...feedOperations({ database, notifications }),
     ...talkOperations({ database, clock, secrets, publicUrl: parts.publicUrl, takesTalks: takesUpgrades }),
     ...agentOperations({
       ...{ database, clock, secrets, guard, inTestSlot, onOpened: resumeBraked, sentences: services.sentences },

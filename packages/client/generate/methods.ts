@@ -80,7 +80,8 @@ function methodOf(path: string, verb: string, operation: Operation, shared: Para
     const mandatory = named('query').some(({ required }) => required);
     given.push(`query${mandatory ? '' : '?'}: Query<'${id}'>`);
   }
-  if (kind === 'stream') given.push('options?: EventOptions');
+  const asks = named('query').length > 0 ? ` & { query?: Query<'${id}'> }` : '';
+  if (kind === 'stream') given.push(`options?: EventOptions${asks}`);
   else if (key?.required) given.push(`options: RequestOptions & HeaderOptions<'${id}'>`);
   else if (key) given.push('options?: RequestOptions & { idempotencyKey?: string }');
   else if (header('If-Match')) given.push('options?: RequestOptions & { ifMatch?: string }');

@@ -1,22 +1,30 @@
-/** An event's data, or the milliseconds to wait before coming back. */
-export type Frame = { data: string; retry?: never } | { retry: number; data?: never };
+/** An event's data and ID, an ID alone, or the milliseconds to wait before coming back. */
+export interface Frame {
+  data?: string | undefined;
+  id?: string | undefined;
+  retry?: number;
+}
 
 /**
  * Reads the text of an event stream, piece by piece as it comes (WHATWG HTML, section 9.2.6). Each call answers what its
- * piece has completed. `id` and `event` are passed over: they stand in the data too.
+ * piece has completed. `event` is passed over: it stands in the data too.
  */
 export function createEventParser(): (piece: string) => Frame[] {
   let rest = '';
   let data: string[] = [];
+  let id: string | undefined;
 
   const readLine = (line: string): Frame | undefined => {
     if (line === '') {
-      const frame = data.length > 0 ? { data: data.join('\n') } : undefined;
+      const told = data.length > 0 ? data.join('\n') : undefined;
+      const frame = (told ?? id) ? { data: told, id } : undefined;
       data = [];
+      id = undefined;
       return frame;
     }
     const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (field === 'data') data.push(value);
+    if (field === 'id') id = value;
     return field === 'retry' && /^\d+$/.test(value) ? { retry: Number(value) } : undefined;
   };
 

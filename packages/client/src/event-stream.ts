@@ -5,7 +5,7 @@ import { backoff, LONGEST_WAIT_SECONDS, sleep, watchdog } from './send.ts';
 export interface EventOptions {
   /** Ends the stream; the loop then throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** `eventId` of the last event that was seen: only what came after it is sent. */
+  /** `eventId` of the last event that was seen, or `after` of one of the feed: only what came after it is sent. */
   lastEventId?: string;
 }
 
@@ -18,10 +18,10 @@ interface Opened {
 /** Asks for the stream. */
 type Open = (lastEventId: string | undefined, signal: AbortSignal) => Promise<Opened>;
 
-/** What has a state, and is told with it: an upload or a run by itself, a campaign beside its figures. */
+/** What has a state is told with it: an upload or a run by itself, a campaign beside its figures. */
 interface AnyEvent {
   eventId: string;
-  data: { status?: string; campaign?: { status: string } };
+  data?: { status?: string; campaign?: { status: string } };
 }
 
 /** States after which nothing happens without the client; the server closes the stream for good. */
@@ -30,7 +30,7 @@ const LAST_STATES: readonly (string | undefined)[] = [
   // Of uploads.
   ...['validated', 'processed', 'expired'],
 ];
-const isLast = ({ data }: AnyEvent) => LAST_STATES.includes((data.campaign ?? data).status);
+const isLast = ({ data }: AnyEvent) => data !== undefined && LAST_STATES.includes((data.campaign ?? data).status);
 
 /** The server sends a comment every 15 s; a stream that is silent for so long has been lost on the way. */
 const LONGEST_SILENCE_MS = 45_000;
@@ -67,12 +67,12 @@ export async function* followEvents<Event extends AnyEvent>(
         retryMs = Math.max(retryMs ?? 0, asked * 1000);
         throw new Disconnected(refused.message, { cause: refused });
       }
-      for await (const { event, retry } of read<Event>(data)) {
+      for await (const { event, id, retry } of read<Event>(data)) {
         failures = 0;
         watch.holdOff();
         retryMs = retry ?? retryMs;
+        lastEventId = id ?? event?.eventId ?? lastEventId;
         if (!event) continue;
-        lastEventId = event.eventId;
         ended = isLast(event);
         // However long the caller takes over it, the stream is not silent meanwhile.
         watch.pause();
@@ -102,6 +102,7 @@ function causeOf(error: unknown): unknown {
 
 interface Received<Event> {
   event?: Event;
+  id?: string | undefined;
   retry?: number;
 }
 
@@ -116,8 +117,8 @@ async function* read<Event>(body: ReadableStream<Uint8Array> | null | undefined)
       const { done, value } = await reader.read();
       if (done) return;
       yield {};
-      for (const { data, retry } of parse(decoder.decode(value, { stream: true }))) {
-        yield data === undefined ? { retry } : { event: JSON.parse(data) as Event };
+      for (const { data, ...rest } of parse(decoder.decode(value, { stream: true }))) {
+        yield data === undefined ? rest : { ...rest, event: JSON.parse(data) as Event };
       }
     }
   } finally {

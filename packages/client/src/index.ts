@@ -19,6 +19,7 @@ export type { components, operations, paths } from './generated/schema.ts';
 export type {
   CampaignEvent,
   Data,
+  FeedEvent,
   Item,
   Known,
   NamedFile,

@@ -57,13 +57,15 @@ export type Listing<Id extends OperationId> = Pages<Data<Id>>;
 export type UploadEvent = Schemas['ContactListUploadEvent'];
 export type CampaignEvent = Schemas['CampaignEvent'];
 export type WorkflowRunEvent = Schemas['WorkflowRunEvent'];
+export type FeedEvent = Schemas['FeedEvent'];
 interface EventOf {
   streamContactListUploadEvents: UploadEvent;
   streamCampaignEvents: CampaignEvent;
   streamWorkflowRunEvents: WorkflowRunEvent;
   streamRunEvents: WorkflowRunEvent;
+  streamEvents: FeedEvent;
 }
-/** The events of a stream, until nothing more can happen. */
+/** The events of a stream, until nothing more can happen; those of the feed have no end. */
 export type Events<Id extends keyof EventOf> = AsyncGenerator<EventOf[Id], void, undefined>;
 
 /** A file with the name that it is to have, where its content is no `File`. */

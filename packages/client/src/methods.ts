@@ -110,10 +110,11 @@ function answered(asked: Promise<Result>): Pending<unknown> {
 }
 
 /** Streams come back by themselves, so that each of their requests is sent once. */
-const streamed = (request: AnyRequest, fetch: Fetch, path: string, options: EventOptions) =>
+const streamed = (request: AnyRequest, fetch: Fetch, path: string, options: EventOptions & { query?: object }) =>
   followEvents(
     (lastEventId, signal) =>
       request('GET', path, {
+        params: { query: options.query },
         headers: lastEventId ? { 'Last-Event-ID': lastEventId } : {},
         parseAs: 'stream',
         signal,

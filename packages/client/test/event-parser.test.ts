@@ -15,8 +15,11 @@ test('several data lines are one text; one space after the colon is not part of 
   expect(parse('data: {\ndata:  "a": 1\ndata:}\ndata\n\n')).toEqual([{ data: '{\n "a": 1\n}\n' }]);
 });
 
-test('comments, unknown fields and events without data are passed over', () => {
-  expect(parse(': ping\n\nid: 3\nevent: x\n\nid: 4\ncolour: red\ndata: a:b: c\n\n')).toEqual([{ data: 'a:b: c' }]);
+test('comments and unknown fields are passed over, and of an event without data there is the ID', () => {
+  expect(parse(': ping\n\nid: 3\nevent: x\n\nid: 4\ncolour: red\ndata: a:b: c\n\n')).toEqual([
+    { id: '3' },
+    { data: 'a:b: c', id: '4' },
+  ]);
 });
 
 test('retry is a whole number of milliseconds, or nothing', () => {

@@ -9,7 +9,7 @@ import { eraseOldMessages } from '../lines/telephony/kept-messages.ts';
 import { forgetSimulatedCalls } from '../lines/telephony/simulator-retention.ts';
 import { deleteOldSessions } from '../platform/api-keys/session-store.ts';
 import { every, type Repeating } from '../platform/jobs/every.ts';
-import { deleteOldAuditEntries, deleteOldEvents } from '../platform/journal/retention.ts';
+import { deleteOldAuditEntries, deleteOldEvents, deleteOldPlaces } from '../platform/journal/retention.ts';
 import { deleteRemovedMembers } from '../platform/members/member-store.ts';
 import { eraseOldDeliveries } from '../platform/webhooks/retention.ts';
 
@@ -42,7 +42,10 @@ export function startRetention({
       ? []
       : [sweep(name, (signal) => erase(database, new Date(clock.now().getTime() - days * DAY_MS), signal))];
   return [
-    sweep('event', async (signal) => void (await deleteOldEvents(database, clock.now(), signal))),
+    sweep('event', async (signal) => {
+      await deleteOldPlaces(database, clock.now(), signal);
+      await deleteOldEvents(database, clock.now(), signal);
+    }),
     sweep('delivery', async (signal) => void (await eraseOldDeliveries(database, clock.now(), signal))),
     sweep('SIP message', (signal) => eraseOldMessages(database, clock.now(), signal)),
     sweep('key', (signal) => deleteOldIdempotencyKeys(database, clock.now(), signal)),

@@ -262,6 +262,13 @@ export interface SessionsMethods {
   endCurrent(options?: RequestOptions): Answer<'endCurrentSession'>;
 }
 
+export interface EventsMethods {
+  /** Read the events of the workspace. `GET /v1/events` */
+  list(query?: Query<'listEvents'>, options?: RequestOptions): Answer<'listEvents'>;
+  /** Follow the events of the workspace. `GET /v1/events/stream` */
+  stream(options?: EventOptions & { query?: Query<'streamEvents'> }): Events<'streamEvents'>;
+}
+
 export interface AuditLogMethods {
   /** List the audit log. `GET /v1/audit-log` */
   list(query?: Query<'listAuditLog'>, options?: RequestOptions): Listing<'listAuditLog'>;
@@ -392,6 +399,7 @@ export interface Methods {
   apiKeys: ApiKeysMethods;
   members: MembersMethods;
   sessions: SessionsMethods;
+  events: EventsMethods;
   auditLog: AuditLogMethods;
   workflows: WorkflowsMethods;
   workflowRuns: WorkflowRunsMethods;
@@ -438,6 +446,8 @@ export const methods: { [Group in keyof Methods]: string } = {
     '+ !',
   sessions:
     '+ startSignIn:P^/sign-ins Gl Pb revoke:D* getCurrent:G^/session endCurrent:D^/session',
+  events:
+    '+ list:Gq Gs/stream',
   auditLog:
     '+ Gl',
   workflows:

@@ -37,6 +37,7 @@ import * as readColumns from '../../../migrations/0119-read-columns.ts';
 import * as sessions from '../../../migrations/0120-sessions.ts';
 import * as members from '../../../migrations/0121-members.ts';
 import * as redial from '../../../migrations/0125-redial.ts';
+import * as eventFeed from '../../../migrations/0126-event-feed.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -82,6 +83,7 @@ export const migrations: Record<string, Migration> = {
   '0120-sessions': sessions,
   '0121-members': members,
   '0125-redial': redial,
+  '0126-event-feed': eventFeed,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

@@ -37,6 +37,7 @@ const STATUS_OF_CODE: Record<ErrorCode, number> = {
   call_not_active: 409,
   call_refused: 409,
   limit_reached: 409,
+  events_expired: 410,
   changed_meanwhile: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,

@@ -16,7 +16,8 @@ const written = new WeakMap<StreamFrame, Buffer>();
 function bytesOf(frame: StreamFrame): Buffer {
   const known = written.get(frame);
   if (known) return known;
-  const bytes = Buffer.from(`id: ${frame.id}\nevent: ${frame.event}\ndata: ${JSON.stringify(frame.data)}\n\n`);
+  const event = frame.event && `event: ${frame.event}\ndata: ${JSON.stringify(frame.data)}\n`;
+  const bytes = Buffer.from(`id: ${frame.id}\n${event}\n`);
   written.set(frame, bytes);
   return bytes;
 }

@@ -40,7 +40,10 @@ export interface Input<Id extends OperationId> {
 type Success = 200 | 201 | 202 | 204;
 type Responses<Id extends OperationId> = operations[Id]['responses'];
 
-/** One frame of a server-sent event stream. `id` is what `Last-Event-ID` brings back; `data` is sent as JSON. */
+/**
+ * One frame of a server-sent event stream. `id` is what `Last-Event-ID` brings back; `data` is sent as JSON. One whose `event`
+ * is empty has an `id` only: it says how far the stream is.
+ */
 export interface StreamFrame {
   id: string;
   event: string;

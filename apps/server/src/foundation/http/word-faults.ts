@@ -33,6 +33,8 @@ const PATTERNS = new Map<string, string>([
     '^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)?$',
     'must be whsec_ and 24 to 64 bytes in base64, as Standard Webhooks has its secrets',
   ],
+  ['^([0-9]{1,15}|latest)$', 'must be the `after` of an answer or of an event, or latest'],
+  ['^(room|cmp|bat|run|upl|kb|pn|trk)_[0-9a-f]{32}$', 'must be an ID, such as room_ and 32 hexadecimal digits'],
   ['^[0-9*#]+$', 'must be digits, * and # only'],
   ['^[0-9*#]*$', 'must be digits, * and # only'],
   ['^[0-9*#]$', 'must be a digit, * or #'],
@@ -104,7 +106,7 @@ function words({ keyword, message }: WordedFault): string {
   if (id) return `must be an ID: ${id} and 32 hexadecimal digits in lower case`;
   const digits = DIGITS_PATTERN.exec(pattern)?.[1];
   if (digits) return `must be 1 to ${digits} digits`;
-  if (pattern.endsWith('/events$')) return STREAM_PATH;
+  if (pattern.endsWith('/events)$')) return STREAM_PATH;
   return PATTERNS.get(pattern) ?? message;
 }
 

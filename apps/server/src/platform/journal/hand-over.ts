@@ -1,14 +1,17 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { EngineTx } from '../../foundation/database/database.ts';
 import { together } from '../../foundation/database/together.ts';
+import { hasFeed } from './wanted-events.ts';
 
-/** An event that webhook endpoints wait for. */
+/** An event that webhook endpoints wait for, or a feed. */
 export interface EventToHandOver {
   workspace_id: string;
   resource_id: string;
   revision: number;
   /** UUIDs of the endpoints that wanted it when it happened. */
   webhook_ids: string[];
+  /** Whether its workspace has a feed now. */
+  in_feed: boolean;
 }
 
 /** Names the one server that hands events over. */
@@ -22,8 +25,8 @@ const TURN = 0x7765_6268;
  */
 export async function eventsToHandOver(tx: EngineTx, after: string, limit: number): Promise<EventToHandOver[]> {
   const some = (which: RawBuilder<unknown>) => sql`(
-    select workspace_id, resource_id, revision, webhook_ids from events_to_hand_over
-    where ${which} order by workspace_id, resource_id, revision limit ${limit})`;
+    select workspace_id, resource_id, revision, webhook_ids, ${hasFeed(sql`workspace_id`)} as in_feed
+    from events_to_hand_over where ${which} order by workspace_id, resource_id, revision limit ${limit})`;
   const [turn, events] = await together(tx, [
     sql<{ mine: boolean }>`select pg_try_advisory_xact_lock(${sql.lit(TURN)}) as mine`,
     sql<EventToHandOver>`

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx, WorkspaceTx } from '../../foundation/database/database.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
-import { getsEvent } from './wanted-events.ts';
+import { getsEvent, hasFeed } from './wanted-events.ts';
 
 /** Who changed what, for the audit log. */
 export interface AuditEntry {
@@ -50,7 +50,7 @@ export async function recordAll(tx: Tx, events: readonly WorkspaceEvent[]): Prom
 
 /**
  * What writes events, as common table expressions of a statement: `event` and `event_to_hand_over`. Events that webhook
- * endpoints want are noted, with these endpoints, until they are handed over.
+ * endpoints want, or the workspace's feed, are noted, with these endpoints, until they are handed over.
  */
 export function recording(tx: Tx, events: readonly WorkspaceEvent[]): RawBuilder<unknown> {
   // Nobody waits yet for what is new.
@@ -72,10 +72,10 @@ export function recording(tx: Tx, events: readonly WorkspaceEvent[]): RawBuilder
       returning workspace_id, resource_id, revision, type, data),
     event_to_hand_over as (
       insert into events_to_hand_over (workspace_id, resource_id, revision, webhook_ids)
-      select e.workspace_id, e.resource_id, e.revision, w.ids from event e cross join lateral (
+      select e.workspace_id, e.resource_id, e.revision, coalesce(w.ids, '{}') from event e cross join lateral (
         select array_agg(id) as ids from webhooks
         where workspace_id = e.workspace_id and ${getsEvent(sql`e.type`, sql`e.data`)}) w
-      where w.ids is not null)`;
+      where w.ids is not null or ${hasFeed(sql`e.workspace_id`)})`;
 }
 
 /** Writes the audit entries of changes that have no event of their own. */

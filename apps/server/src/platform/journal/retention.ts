@@ -31,6 +31,37 @@ export async function deleteOldEvents(database: Database, now: Date, signal?: Ab
 }
 
 /**
+ * Deletes the places of events that are older than seven days, and those from before a feed was off, from the first on, in
+ * small transactions. Servers may do it at once.
+ */
+export async function deleteOldPlaces(database: Database, now: Date, signal?: AbortSignal): Promise<void> {
+  const before = new Date(now.getTime() - KEPT_MS);
+  const feeds = await database.inEngine(({ db }) => db.selectFrom('event_feeds').select('workspace_id').execute());
+  for (const { workspace_id: workspaceId } of feeds) {
+    await inChunks(async () => {
+      const { numAffectedRows } = await database.inHotLoop(({ db }) =>
+        sql`
+          with feed as (select begins_behind from event_feeds where workspace_id = ${workspaceId} for no key update),
+          oldest as (
+            select place, created_at < ${before} or place <= begins_behind as is_old
+            from feed_places, feed where workspace_id = ${workspaceId}
+            order by place limit ${sql.lit(MOST_AT_ONCE)}),
+          old as (
+            select place from oldest
+            where place < coalesce((select min(place) from oldest where not is_old), ${Number.MAX_SAFE_INTEGER}::bigint)),
+          moved as (
+            update event_feeds set begins_behind = greatest(begins_behind, (select max(place) from old))
+            where workspace_id = ${workspaceId} and exists (select from old))
+          delete from feed_places
+          where workspace_id = ${workspaceId} and place >= (select min(place) from old)
+            and place <= (select max(place) from old)`.execute(db),
+      );
+      return Number(numAffectedRows) === MOST_AT_ONCE;
+    }, signal);
+  }
+}
+
+/**
  * Deletes the entries of the audit log that were written before a time, workspace by workspace, in small transactions.
  * Servers may do it at once.
  */

@@ -3,13 +3,14 @@ import { NIL } from 'uuid';
 import type { Database, EngineTx } from '../../foundation/database/database.ts';
 import { together } from '../../foundation/database/together.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
+import { givePlaces } from '../journal/give-places.ts';
 import { type EventToHandOver, eventsToHandOver, markHandedOver } from '../journal/hand-over.ts';
 
 const AT_ONCE = 500;
 
 /**
- * Makes deliveries of the events that endpoints wait for, one for each event and endpoint, at most of 500 events. An
- * endpoint that was disabled or deleted meanwhile gets none.
+ * Makes deliveries of the events that endpoints wait for, one for each event and endpoint, at most of 500 events, and gives
+ * events their places in the feeds. An endpoint that was disabled or deleted meanwhile gets none.
  * @param after UUID of the workspace that was last: however much waits of one, the others have their turn
  * @returns whether there may be more, and the workspace that is last now
  */
@@ -21,9 +22,12 @@ export async function handOverEvents(
   return database.inHotLoop(async (tx) => {
     const events = await eventsToHandOver(tx, after, AT_ONCE);
     if (events.length === 0) return { hasMore: false, after };
+    const fed = events.filter((event) => event.in_feed);
+    const wanted = events.filter((event) => event.webhook_ids.length > 0);
+    const deliver = [() => holdEndpoints(tx, wanted), () => insertDeliveries(tx, wanted, now)];
     await together(tx, [
-      () => holdEndpoints(tx, events),
-      () => insertDeliveries(tx, events, now),
+      ...(wanted.length > 0 ? deliver : []),
+      ...(fed.length > 0 ? [() => givePlaces(tx, fed)] : []),
       () => markHandedOver(tx, events),
     ]);
     return { hasMore: events.length === AT_ONCE, after: events.at(-1)!.workspace_id };

@@ -110,6 +110,7 @@ function present(row: WorkspaceRow, usage: Usage): components['schemas']['Worksp
     ...(row.quiet_windows && { quietWindows: row.quiet_windows }),
     ...(row.holidays.length > 0 && { holidays: row.holidays }),
     ...(row.trusted_numbers.length > 0 && { trustedNumbers: row.trusted_numbers.map((number) => `+${number}`) }),
+    eventFeed: row.event_feed,
     ...(row.dialing_paused_at && { dialingPausedAt: row.dialing_paused_at.toISOString() }),
     usage: { callsToday: usage.calls, numbersBoughtToday: usage.numbersBought, liveCalls: usage.liveCalls },
     createdAt: row.created_at.toISOString(),

@@ -4,6 +4,7 @@ import type { Schema } from '../../foundation/database/schema.ts';
 import { checkEdition } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { refuse, ServiceError } from '../../foundation/values/service-error.ts';
+import { beginFeed } from '../journal/event-feed.ts';
 import { changeWorkspace, lockWorkspace, type WorkspaceRow } from './store.ts';
 
 type Body = components['schemas']['UpdateWorkspace'];
@@ -32,12 +33,14 @@ export async function updateWorkspace(
     ...(body.name !== undefined && { name: body.name }),
     ...limitChanges(body),
     ...hourChanges(body),
+    ...(body.eventFeed !== undefined && { event_feed: body.eventFeed }),
     ...(body.trustedNumbers && { trusted_numbers: readTrusted(body.trustedNumbers, options.isNumber) }),
   };
   const before = await lockWorkspace(tx);
   checkEdition(before, options.ifMatch);
   if (Object.keys(changes).length === 0) return { row: before, changed: false };
   const after = await changeWorkspace(tx, { ...changes, edition: before.edition + 1 }, options.now);
+  if (after.event_feed && !before.event_feed) await beginFeed(tx);
   if (hoursOf(after) !== hoursOf(before)) await options.onHoursChanged(tx);
   return { row: after, changed: true };
 }

@@ -389,6 +389,11 @@ export interface Schema {
     unread: string[] | null;
     passed: Generated<string[]>;
   };
+  event_feeds: {
+    workspace_id: string;
+    last_place: number;
+    begins_behind: number;
+  };
   events: {
     workspace_id: string;
     resource_id: string;
@@ -418,6 +423,14 @@ export interface Schema {
     created_at: Date;
     ready_at: Date | null;
     expires_at: Date | null;
+  };
+  feed_places: {
+    workspace_id: string;
+    place: number;
+    resource_id: string;
+    revision: number;
+    type: string;
+    created_at: Date;
   };
   idempotency_keys: {
     workspace_id: string;
@@ -844,5 +857,6 @@ export interface Schema {
     quiet_hours_are_default: Generated<boolean>;
     trusted_numbers: Generated<number[]>;
     edition: Generated<number>;
+    event_feed: Generated<boolean>;
   };
 }

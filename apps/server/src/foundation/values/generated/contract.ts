@@ -1921,6 +1921,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the events of the workspace
+         * @description What has happened in the workspace, oldest first: the events that webhooks are sent, whether or not there is an endpoint. The feed must be on: [set](#tag/Workspace/operation/updateWorkspace) `eventFeed`. An event has its place from the moment when it can be read, so that who goes on behind `after` misses none and gets none twice; those of one resource come in their order. Send the `after` of each answer with the next request: at once while `hasMore` is true, later if it is false. A request looks at 500 events at most. With a filter a page may therefore be empty, and `after` leads on all the same. Events are kept for seven days. Those that the key may not read are left out: of calls without `calls:read`, of campaigns without `campaigns:read`, of batches without `calls:read`, of runs without `workflows:read`, of uploads without `contact_lists:read`, of knowledge bases without `knowledge_bases:read`, of numbers and trunks without `phone_numbers:read`.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the events of the workspace
+         * @description The events of [the feed](#tag/Events/operation/listEvents) as they come, as server-sent events, until the client leaves. The `id` of a frame is its place: as `Last-Event-ID` it goes on behind it, without gap or repetition, also at another server. Without `Last-Event-ID` the stream begins behind `after`, and without that with what happens from now on. Frames that have an `id` and nothing else say how far the stream is, where no event was for this client; an `EventSource` takes note of them by itself. If the feed is switched off, or events that the stream has not sent yet are deleted, it ends, and the next request says why.
+         */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit-log": {
         parameters: {
             query?: never;
@@ -3208,7 +3248,7 @@ export interface components {
          * @example not_found
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "member_already_exists" | "no_identity_provider" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "sound_in_use" | "call_not_active" | "call_refused" | "limit_reached" | "changed_meanwhile" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
+        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "member_already_exists" | "no_identity_provider" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "sound_in_use" | "call_not_active" | "call_refused" | "limit_reached" | "events_expired" | "changed_meanwhile" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
         /** @description One fault, and where it is. */
         ErrorDetail: {
             /** @description JSON pointer to the fault, beginning with `/body`, `/query`, `/path` or `/headers`. */
@@ -5181,6 +5221,11 @@ export interface components {
          *     ]
          */
         TrustedNumbers: components["schemas"]["E164"][];
+        /**
+         * @description Whether the events of the workspace can be read, with `GET /v1/events`. They are written from when it is switched on; false for a new workspace. Places from before it was switched off lead no further when it is on again.
+         * @example true
+         */
+        EventFeed: boolean;
         /** @description What the workspace has used. */
         WorkspaceUsage: {
             /** @description Outbound calls since midnight UTC. */
@@ -5202,6 +5247,7 @@ export interface components {
             quietWindows?: components["schemas"]["QuietWindows"];
             holidays?: components["schemas"]["WorkspaceHolidays"];
             trustedNumbers?: components["schemas"]["TrustedNumbers"];
+            eventFeed?: components["schemas"]["EventFeed"];
             /** @description When the kill switch was pulled; absent while dialing is on. */
             dialingPausedAt?: components["schemas"]["Timestamp"];
             usage: components["schemas"]["WorkspaceUsage"];
@@ -5254,6 +5300,7 @@ export interface components {
             holidays?: components["schemas"]["WorkspaceHolidays"];
             /** @description Phones of your own, all of them: they replace those that were there, and an empty list removes them. Calls to them are free of the quiet hours that a new workspace begins with. A number that no numbering plan has is 400. */
             trustedNumbers?: components["schemas"]["TrustedNumbers"];
+            eventFeed?: components["schemas"]["EventFeed"];
         };
         /** @description The secret that signs requests to `inboundWebhookUrl`, by the rules of Standard Webhooks. */
         InboundSecret: {
@@ -7308,6 +7355,438 @@ export interface components {
             data: components["schemas"]["StreamToken"];
         };
         /**
+         * @description An event type, or a family.
+         * @example call.ended
+         * @enum {string}
+         */
+        EventFilter: "call.started" | "call.answered" | "call.ended" | "call.recorded" | "call.transcribed" | "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed" | "batch.completed" | "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled" | "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired" | "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed" | "phone_number.updated" | "trunk.updated" | "call.*" | "campaign.*" | "batch.*" | "workflow_run.*" | "upload.*" | "knowledge_base.*" | "phone_number.*" | "trunk.*";
+        /**
+         * @description A place in the event feed.
+         * @example 57
+         */
+        EventsPlace: string;
+        /**
+         * @description Event ID.
+         * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        EventId: string;
+        /** @description The provider was asked to place a call, or an inbound call arrived. */
+        CallStartedWebhookEvent: {
+            /**
+             * @description Always `call.started`.
+             * @constant
+             */
+            type: "call.started";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The call as it was then. */
+            data: components["schemas"]["Call"];
+        };
+        /** @description A person or a voicemail took a call. */
+        CallAnsweredWebhookEvent: {
+            /**
+             * @description Always `call.answered`.
+             * @constant
+             */
+            type: "call.answered";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The call as it was then. */
+            data: components["schemas"]["Call"];
+        };
+        /** @description A call ended. */
+        CallEndedWebhookEvent: {
+            /**
+             * @description Always `call.ended`.
+             * @constant
+             */
+            type: "call.ended";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The call as it was then. */
+            data: components["schemas"]["Call"];
+        };
+        /** @description The recording of a call is stored. */
+        CallRecordedWebhookEvent: {
+            /**
+             * @description Always `call.recorded`.
+             * @constant
+             */
+            type: "call.recorded";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The call as it was then. */
+            data: components["schemas"]["Call"];
+        };
+        /** @description What was said on a call is kept. */
+        CallTranscribedWebhookEvent: {
+            /**
+             * @description Always `call.transcribed`.
+             * @constant
+             */
+            type: "call.transcribed";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The call as it was then, with `result.transcript`. */
+            data: components["schemas"]["Call"];
+        };
+        /** @description A campaign came to another status. */
+        CampaignWebhookEvent: {
+            /**
+             * @description `campaign.` and the status.
+             * @enum {string}
+             */
+            type: "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The campaign as it was then. */
+            data: components["schemas"]["Campaign"];
+        };
+        /**
+         * @description Name, for people.
+         * @example Missed deliveries, 20 November
+         */
+        BatchName: string;
+        /**
+         * @description Where the batch is. `scheduled`, `running` and `paused` are active; the others are final.
+         * @example running
+         * @enum {string}
+         */
+        BatchStatus: "scheduled" | "running" | "paused" | "completed" | "cancelled" | "failed";
+        /**
+         * @description Values that every call of the batch carries, by name. A recipient's own value of the same name wins.
+         * @example {
+         *       "depot": "Oakland"
+         *     }
+         */
+        BatchMetadata: {
+            [key: string]: string;
+        };
+        /** @description Time of the first call. Absent, or passed, means now. */
+        BatchScheduledAt: components["schemas"]["Timestamp"];
+        /** @description IANA time zone of the hours, for recipients of whom none is known. A recipient's own wins, and then those that its number may be in. */
+        BatchTimeZone: components["schemas"]["TimeZone"];
+        /**
+         * @description How many recipients.
+         * @example 2
+         */
+        BatchRecipientCount: number;
+        /** @description A batch calls up to 1,000 recipients that one request named. */
+        Batch: {
+            batchId: components["schemas"]["BatchId"];
+            name?: components["schemas"]["BatchName"];
+            status: components["schemas"]["BatchStatus"];
+            agentId: components["schemas"]["AgentId"];
+            fromNumber?: components["schemas"]["CampaignFromNumber"];
+            numberPoolId?: components["schemas"]["CampaignNumberPoolId"];
+            metadata?: components["schemas"]["BatchMetadata"];
+            scheduledAt?: components["schemas"]["BatchScheduledAt"];
+            timezone: components["schemas"]["BatchTimeZone"];
+            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
+            scheduleStart?: components["schemas"]["CampaignScheduleStart"];
+            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
+            callingWindows?: components["schemas"]["CallingWindows"];
+            holidays?: components["schemas"]["Holidays"];
+            maxConcurrency: components["schemas"]["CampaignMaxConcurrency"];
+            retryPolicy: components["schemas"]["CampaignRetryPolicy"];
+            abandonedRetry?: components["schemas"]["AbandonedRetry"];
+            recording?: components["schemas"]["CampaignRecording"];
+            tags?: components["schemas"]["CampaignTags"];
+            /** @description Recipients that were accepted. */
+            acceptedCount: components["schemas"]["BatchRecipientCount"];
+            /** @description Recipients that were rejected. */
+            rejectedCount: components["schemas"]["BatchRecipientCount"];
+            stats: components["schemas"]["CampaignStats"];
+            /** @description When it was created. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When it last changed. */
+            updatedAt: components["schemas"]["Timestamp"];
+            /** @description When it was last paused. */
+            pausedAt?: components["schemas"]["Timestamp"];
+            /** @description When it was last resumed. */
+            resumedAt?: components["schemas"]["Timestamp"];
+            /** @description When it was cancelled. */
+            cancelledAt?: components["schemas"]["Timestamp"];
+            meta?: components["schemas"]["CampaignMeta"];
+        };
+        /** @description Every recipient of a batch is done. */
+        BatchWebhookEvent: {
+            /**
+             * @description Always `batch.completed`.
+             * @constant
+             */
+            type: "batch.completed";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The batch as it was then. */
+            data: components["schemas"]["Batch"];
+        };
+        /**
+         * @description Workflow ID.
+         * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        WorkflowId: string;
+        /**
+         * @description Display name of the workflow.
+         * @example Missed appointment
+         */
+        WorkflowName: string;
+        /**
+         * @description Number of a published version, from 1. Each publication makes the next one.
+         * @example 3
+         */
+        WorkflowVersionNumber: number;
+        /**
+         * @description ID of a step within its run, its number from 1.
+         * @example 3
+         */
+        WorkflowStepId: string;
+        /**
+         * @description Runs of the workspace that share it never overlap, whichever workflow they belong to. 1 to 255 printable ASCII characters.
+         * @example patient-4711
+         */
+        WorkflowConcurrencyKey: string;
+        /**
+         * @description `completed`, `failed` and `cancelled` are final; a run in any other state is active. `blocked` means that something outside the run is missing, such as a ready caller ID or a working trunk: it is checked again when it may have changed, and the run fails after 24 hours.
+         * @example running
+         * @enum {string}
+         */
+        WorkflowRunStatus: "queued" | "running" | "waiting_call" | "waiting_schedule" | "waiting_automation" | "blocked" | "completed" | "failed" | "cancelled";
+        /**
+         * @description ID of a node, unique within its definition.
+         * @example ring
+         */
+        WorkflowNodeId: string;
+        /**
+         * @description What the node does, for a person.
+         * @example Ring the patient
+         */
+        WorkflowNodeTitle: string;
+        /**
+         * @description Values of a run, with free keys, at most 256 KiB and 32 levels deep. A key `phone_number` is `{{phone_number}}` in later steps. `__proto__`, `constructor` and `prototype` are refused as keys, at any depth.
+         * @example {
+         *       "phone_number": "+14155550142",
+         *       "first_name": "Ada"
+         *     }
+         */
+        WorkflowContext: {
+            [key: string]: unknown;
+        };
+        /**
+         * @description Why a run or a step failed, or what a blocked run lacks. Its keys are free; these two are always there.
+         * @example {
+         *       "code": "template_key_missing",
+         *       "message": "The context has no value for crm.body.tier.",
+         *       "nodeId": "vip"
+         *     }
+         */
+        WorkflowRunError: {
+            /** @description The kind of fault, such as `template_key_missing`, `http_failed`, `child_run_failed`, `blocked_too_long` or `too_many_steps`. */
+            code: string;
+            /** @description The fault, for a person. */
+            message: string;
+            /** @description The node that it happened at. */
+            nodeId?: components["schemas"]["WorkflowNodeId"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description Where a step stands. `completed`, `failed` and `cancelled` are final.
+         * @example completed
+         * @enum {string}
+         */
+        WorkflowStepStatus: "running" | "waiting" | "completed" | "failed" | "cancelled";
+        /**
+         * @description One visit of a node.
+         * @example {
+         *       "id": "1",
+         *       "nodeId": "ring",
+         *       "nodeTitle": "Ring the patient",
+         *       "nodeType": "call",
+         *       "status": "completed",
+         *       "nextNodeId": "tell-crm",
+         *       "roomId": "room_01932f3c8a7e7bd0a1b2c3d4e5f60718",
+         *       "startedAt": "2026-11-20T09:30:00.120Z",
+         *       "endedAt": "2026-11-20T09:31:12.480Z"
+         *     }
+         */
+        WorkflowStep: {
+            id: components["schemas"]["WorkflowStepId"];
+            /** @description The node that was visited. */
+            nodeId: components["schemas"]["WorkflowNodeId"];
+            nodeTitle: components["schemas"]["WorkflowNodeTitle"];
+            /**
+             * @description The type of the node.
+             * @enum {string}
+             */
+            nodeType: "call" | "wait" | "branch" | "set" | "http" | "workflow" | "end";
+            status: components["schemas"]["WorkflowStepStatus"];
+            /** @description The node that the run went to afterwards. */
+            nextNodeId?: components["schemas"]["WorkflowNodeId"];
+            /** @description The call that a `call` node placed. */
+            roomId?: components["schemas"]["RoomId"];
+            /** @description The run that a `workflow` node started. */
+            childRunId?: components["schemas"]["RunId"];
+            error?: components["schemas"]["WorkflowRunError"];
+            /**
+             * @description What is to be known of a step that waits or went well, such as what a call waits for, or a condition of a `branch` whose sides could not be compared.
+             * @example "n/a" and 1000 can not be compared: a text and a number.
+             */
+            note?: string;
+            /** @description When the run came to the node. */
+            startedAt: components["schemas"]["Timestamp"];
+            /** @description When the step came to its final state. */
+            endedAt?: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description One run of a published workflow.
+         * @example {
+         *       "id": "run_01932f3c8a7e7bd0a1b2c3d4e5f60718",
+         *       "automationId": "wf_01932f3c8a7e7bd0a1b2c3d4e5f60718",
+         *       "automationName": "Missed appointment",
+         *       "version": 3,
+         *       "status": "completed",
+         *       "context": {
+         *         "phone_number": "+14155550142",
+         *         "first_name": "Ada"
+         *       },
+         *       "output": {
+         *         "tier": "vip"
+         *       },
+         *       "revision": 7,
+         *       "createdAt": "2026-11-20T09:30:00.000Z",
+         *       "updatedAt": "2026-11-20T09:31:14.020Z"
+         *     }
+         */
+        WorkflowRun: {
+            id: components["schemas"]["RunId"];
+            /** @description The workflow that runs. */
+            automationId: components["schemas"]["WorkflowId"];
+            /** @description Name of the workflow in the version of the run. */
+            automationName?: components["schemas"]["WorkflowName"];
+            /** @description The version of the workflow that the run started with and keeps. */
+            version: components["schemas"]["WorkflowVersionNumber"];
+            /** @description The run that started this one. */
+            parentRunId?: components["schemas"]["RunId"];
+            /** @description The step of the parent run that started this one. */
+            parentStepId?: components["schemas"]["WorkflowStepId"];
+            /** @description The step that the run is at. */
+            currentStepId?: components["schemas"]["WorkflowStepId"];
+            concurrencyKey?: components["schemas"]["WorkflowConcurrencyKey"];
+            status: components["schemas"]["WorkflowRunStatus"];
+            /** @description The node that the run is at, from its begin to its end. */
+            currentNodeId?: components["schemas"]["WorkflowNodeId"];
+            /** @description Title of the node that the run is at, wherever `currentNodeId` is. */
+            currentNodeTitle?: components["schemas"]["WorkflowNodeTitle"];
+            context?: components["schemas"]["WorkflowContext"];
+            /** @description What the `end` node gave out, with free keys. */
+            output?: components["schemas"]["WorkflowContext"];
+            error?: components["schemas"]["WorkflowRunError"];
+            /** @description Starts at 1 and rises by 1 with every change of the run. */
+            revision: number;
+            /** @description When the run is due to wake. */
+            wakeAt?: components["schemas"]["Timestamp"];
+            /** @description What the run did, oldest first; of a longer history the last 1,000 steps. Only in the answer of `getWorkflowRun`. */
+            steps?: components["schemas"]["WorkflowStep"][];
+            /** @description When the run was started. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When the run last changed. */
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        /** @description A workflow run came to another status. */
+        WorkflowRunWebhookEvent: {
+            /**
+             * @description `workflow_run.` and the status.
+             * @enum {string}
+             */
+            type: "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The run as it was then, without its steps. */
+            data: components["schemas"]["WorkflowRun"];
+        };
+        /** @description An upload came to another status. */
+        UploadWebhookEvent: {
+            /**
+             * @description `upload.` and the status.
+             * @enum {string}
+             */
+            type: "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The upload as it was then. */
+            data: components["schemas"]["ContactListUpload"];
+        };
+        /** @description A knowledge base came to another status. */
+        KnowledgeBaseWebhookEvent: {
+            /**
+             * @description `knowledge_base.` and the status.
+             * @enum {string}
+             */
+            type: "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The knowledge base as it was then, without its documents. */
+            data: components["schemas"]["KnowledgeBaseSummary"];
+        };
+        /** @description A trunk was changed, paused or resumed. */
+        TrunkWebhookEvent: {
+            /**
+             * @description Always `trunk.updated`.
+             * @constant
+             */
+            type: "trunk.updated";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The trunk as it was then. */
+            data: components["schemas"]["Trunk"];
+        };
+        /** @description A phone number was changed, became ready or unready, or was released. */
+        PhoneNumberWebhookEvent: {
+            /**
+             * @description Always `phone_number.updated`.
+             * @constant
+             */
+            type: "phone_number.updated";
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The phone number as it was then. */
+            data: components["schemas"]["PhoneNumber"];
+        };
+        /** @description What happened, as webhooks are sent it. */
+        WorkspaceEvent: components["schemas"]["CallStartedWebhookEvent"] | components["schemas"]["CallAnsweredWebhookEvent"] | components["schemas"]["CallEndedWebhookEvent"] | components["schemas"]["CallRecordedWebhookEvent"] | components["schemas"]["CallTranscribedWebhookEvent"] | components["schemas"]["CampaignWebhookEvent"] | components["schemas"]["BatchWebhookEvent"] | components["schemas"]["WorkflowRunWebhookEvent"] | components["schemas"]["UploadWebhookEvent"] | components["schemas"]["KnowledgeBaseWebhookEvent"] | components["schemas"]["TrunkWebhookEvent"] | components["schemas"]["PhoneNumberWebhookEvent"];
+        /** @description An event of the feed, with its place. */
+        FeedEvent: {
+            /** @description The place of the event. What comes next is behind it. */
+            after: components["schemas"]["EventsPlace"];
+            /** @description The ID of the event, as webhooks have it in `webhook-id`. */
+            eventId: components["schemas"]["EventId"];
+            /**
+             * @description What it happened to, as the field `roomId` or `id` of the data says too.
+             * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+             */
+            resourceId: string;
+            event: components["schemas"]["WorkspaceEvent"];
+        };
+        /** @description Some events, and where the next ones are. */
+        EventPage: {
+            /** @description The events, in their order. It may be empty while there are more. */
+            items: components["schemas"]["FeedEvent"][];
+            /** @description What to send as `after` next. All events up to this place were looked at. */
+            after: components["schemas"]["EventsPlace"];
+            /** @description Whether there is more behind `after` already. */
+            hasMore: boolean;
+        };
+        /** @description Some events, wrapped. */
+        EventPageAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["EventPage"];
+        };
+        /**
          * @description What was done, as the resource's type and what became of it.
          * @example phone_number.released
          */
@@ -7375,26 +7854,11 @@ export interface components {
             data: components["schemas"]["AuditLogPage"];
         };
         /**
-         * @description Workflow ID.
-         * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        WorkflowId: string;
-        /**
-         * @description Display name of the workflow.
-         * @example Missed appointment
-         */
-        WorkflowName: string;
-        /**
          * @description A workflow is `draft` until it is published for the first time. Only a published workflow can be started.
          * @example published
          * @enum {string}
          */
         WorkflowStatus: "draft" | "published";
-        /**
-         * @description Number of a published version, from 1. Each publication makes the next one.
-         * @example 3
-         */
-        WorkflowVersionNumber: number;
         /**
          * @description Starts at 1 and rises by 1 with every change of the draft.
          * @example 5
@@ -7449,16 +7913,6 @@ export interface components {
          *     ]
          */
         WorkflowRequiredContext: components["schemas"]["WorkflowContextKey"][];
-        /**
-         * @description ID of a node, unique within its definition.
-         * @example ring
-         */
-        WorkflowNodeId: string;
-        /**
-         * @description What the node does, for a person.
-         * @example Ring the patient
-         */
-        WorkflowNodeTitle: string;
         /**
          * @description Text in which `{{key}}` stands for a value of the context; a dotted path such as `{{crm.body.tags.0}}` reaches into objects and arrays. Filters may follow: `{{name | default: "there"}}`, `{{appointment | minus: "P1D"}}`, `{{appointment | in: phone_number | format: time}}`; publishing checks them. There is no other logic and no escaping, and what was filled in is not looked at again. An object or an array becomes JSON, `null` becomes nothing. A key that the context lacks, a time that can't be read, and more than 64 KiB of text, fail the step.
          * @example {{phone_number}}
@@ -7919,156 +8373,9 @@ export interface components {
             success: true;
             data: components["schemas"]["WorkflowVersionPage"];
         };
-        /**
-         * @description Runs of the workspace that share it never overlap, whichever workflow they belong to. 1 to 255 printable ASCII characters.
-         * @example patient-4711
-         */
-        WorkflowConcurrencyKey: string;
-        /**
-         * @description Values of a run, with free keys, at most 256 KiB and 32 levels deep. A key `phone_number` is `{{phone_number}}` in later steps. `__proto__`, `constructor` and `prototype` are refused as keys, at any depth.
-         * @example {
-         *       "phone_number": "+14155550142",
-         *       "first_name": "Ada"
-         *     }
-         */
-        WorkflowContext: {
-            [key: string]: unknown;
-        };
         /** @description What the run begins with. */
         StartWorkflowRun: {
             context?: components["schemas"]["WorkflowContext"];
-        };
-        /**
-         * @description ID of a step within its run, its number from 1.
-         * @example 3
-         */
-        WorkflowStepId: string;
-        /**
-         * @description `completed`, `failed` and `cancelled` are final; a run in any other state is active. `blocked` means that something outside the run is missing, such as a ready caller ID or a working trunk: it is checked again when it may have changed, and the run fails after 24 hours.
-         * @example running
-         * @enum {string}
-         */
-        WorkflowRunStatus: "queued" | "running" | "waiting_call" | "waiting_schedule" | "waiting_automation" | "blocked" | "completed" | "failed" | "cancelled";
-        /**
-         * @description Why a run or a step failed, or what a blocked run lacks. Its keys are free; these two are always there.
-         * @example {
-         *       "code": "template_key_missing",
-         *       "message": "The context has no value for crm.body.tier.",
-         *       "nodeId": "vip"
-         *     }
-         */
-        WorkflowRunError: {
-            /** @description The kind of fault, such as `template_key_missing`, `http_failed`, `child_run_failed`, `blocked_too_long` or `too_many_steps`. */
-            code: string;
-            /** @description The fault, for a person. */
-            message: string;
-            /** @description The node that it happened at. */
-            nodeId?: components["schemas"]["WorkflowNodeId"];
-        } & {
-            [key: string]: unknown;
-        };
-        /**
-         * @description Where a step stands. `completed`, `failed` and `cancelled` are final.
-         * @example completed
-         * @enum {string}
-         */
-        WorkflowStepStatus: "running" | "waiting" | "completed" | "failed" | "cancelled";
-        /**
-         * @description One visit of a node.
-         * @example {
-         *       "id": "1",
-         *       "nodeId": "ring",
-         *       "nodeTitle": "Ring the patient",
-         *       "nodeType": "call",
-         *       "status": "completed",
-         *       "nextNodeId": "tell-crm",
-         *       "roomId": "room_01932f3c8a7e7bd0a1b2c3d4e5f60718",
-         *       "startedAt": "2026-11-20T09:30:00.120Z",
-         *       "endedAt": "2026-11-20T09:31:12.480Z"
-         *     }
-         */
-        WorkflowStep: {
-            id: components["schemas"]["WorkflowStepId"];
-            /** @description The node that was visited. */
-            nodeId: components["schemas"]["WorkflowNodeId"];
-            nodeTitle: components["schemas"]["WorkflowNodeTitle"];
-            /**
-             * @description The type of the node.
-             * @enum {string}
-             */
-            nodeType: "call" | "wait" | "branch" | "set" | "http" | "workflow" | "end";
-            status: components["schemas"]["WorkflowStepStatus"];
-            /** @description The node that the run went to afterwards. */
-            nextNodeId?: components["schemas"]["WorkflowNodeId"];
-            /** @description The call that a `call` node placed. */
-            roomId?: components["schemas"]["RoomId"];
-            /** @description The run that a `workflow` node started. */
-            childRunId?: components["schemas"]["RunId"];
-            error?: components["schemas"]["WorkflowRunError"];
-            /**
-             * @description What is to be known of a step that waits or went well, such as what a call waits for, or a condition of a `branch` whose sides could not be compared.
-             * @example "n/a" and 1000 can not be compared: a text and a number.
-             */
-            note?: string;
-            /** @description When the run came to the node. */
-            startedAt: components["schemas"]["Timestamp"];
-            /** @description When the step came to its final state. */
-            endedAt?: components["schemas"]["Timestamp"];
-        };
-        /**
-         * @description One run of a published workflow.
-         * @example {
-         *       "id": "run_01932f3c8a7e7bd0a1b2c3d4e5f60718",
-         *       "automationId": "wf_01932f3c8a7e7bd0a1b2c3d4e5f60718",
-         *       "automationName": "Missed appointment",
-         *       "version": 3,
-         *       "status": "completed",
-         *       "context": {
-         *         "phone_number": "+14155550142",
-         *         "first_name": "Ada"
-         *       },
-         *       "output": {
-         *         "tier": "vip"
-         *       },
-         *       "revision": 7,
-         *       "createdAt": "2026-11-20T09:30:00.000Z",
-         *       "updatedAt": "2026-11-20T09:31:14.020Z"
-         *     }
-         */
-        WorkflowRun: {
-            id: components["schemas"]["RunId"];
-            /** @description The workflow that runs. */
-            automationId: components["schemas"]["WorkflowId"];
-            /** @description Name of the workflow in the version of the run. */
-            automationName?: components["schemas"]["WorkflowName"];
-            /** @description The version of the workflow that the run started with and keeps. */
-            version: components["schemas"]["WorkflowVersionNumber"];
-            /** @description The run that started this one. */
-            parentRunId?: components["schemas"]["RunId"];
-            /** @description The step of the parent run that started this one. */
-            parentStepId?: components["schemas"]["WorkflowStepId"];
-            /** @description The step that the run is at. */
-            currentStepId?: components["schemas"]["WorkflowStepId"];
-            concurrencyKey?: components["schemas"]["WorkflowConcurrencyKey"];
-            status: components["schemas"]["WorkflowRunStatus"];
-            /** @description The node that the run is at, from its begin to its end. */
-            currentNodeId?: components["schemas"]["WorkflowNodeId"];
-            /** @description Title of the node that the run is at, wherever `currentNodeId` is. */
-            currentNodeTitle?: components["schemas"]["WorkflowNodeTitle"];
-            context?: components["schemas"]["WorkflowContext"];
-            /** @description What the `end` node gave out, with free keys. */
-            output?: components["schemas"]["WorkflowContext"];
-            error?: components["schemas"]["WorkflowRunError"];
-            /** @description Starts at 1 and rises by 1 with every change of the run. */
-            revision: number;
-            /** @description When the run is due to wake. */
-            wakeAt?: components["schemas"]["Timestamp"];
-            /** @description What the run did, oldest first; of a longer history the last 1,000 steps. Only in the answer of `getWorkflowRun`. */
-            steps?: components["schemas"]["WorkflowStep"][];
-            /** @description When the run was started. */
-            createdAt: components["schemas"]["Timestamp"];
-            /** @description When the run last changed. */
-            updatedAt: components["schemas"]["Timestamp"];
         };
         /** @description A run. */
         WorkflowRunAnswer: {
@@ -9150,11 +9457,6 @@ export interface components {
          */
         DeliveryId: string;
         /**
-         * @description Event ID.
-         * @example evt_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        EventId: string;
-        /**
          * @description The type of the event that a test sends. It can't be subscribed to.
          * @constant
          */
@@ -9224,73 +9526,6 @@ export interface components {
              */
             success: true;
             data: components["schemas"]["WebhookDeliveryPage"];
-        };
-        /**
-         * @description Where the batch is. `scheduled`, `running` and `paused` are active; the others are final.
-         * @example running
-         * @enum {string}
-         */
-        BatchStatus: "scheduled" | "running" | "paused" | "completed" | "cancelled" | "failed";
-        /**
-         * @description Name, for people.
-         * @example Missed deliveries, 20 November
-         */
-        BatchName: string;
-        /**
-         * @description Values that every call of the batch carries, by name. A recipient's own value of the same name wins.
-         * @example {
-         *       "depot": "Oakland"
-         *     }
-         */
-        BatchMetadata: {
-            [key: string]: string;
-        };
-        /** @description Time of the first call. Absent, or passed, means now. */
-        BatchScheduledAt: components["schemas"]["Timestamp"];
-        /** @description IANA time zone of the hours, for recipients of whom none is known. A recipient's own wins, and then those that its number may be in. */
-        BatchTimeZone: components["schemas"]["TimeZone"];
-        /**
-         * @description How many recipients.
-         * @example 2
-         */
-        BatchRecipientCount: number;
-        /** @description A batch calls up to 1,000 recipients that one request named. */
-        Batch: {
-            batchId: components["schemas"]["BatchId"];
-            name?: components["schemas"]["BatchName"];
-            status: components["schemas"]["BatchStatus"];
-            agentId: components["schemas"]["AgentId"];
-            fromNumber?: components["schemas"]["CampaignFromNumber"];
-            numberPoolId?: components["schemas"]["CampaignNumberPoolId"];
-            metadata?: components["schemas"]["BatchMetadata"];
-            scheduledAt?: components["schemas"]["BatchScheduledAt"];
-            timezone: components["schemas"]["BatchTimeZone"];
-            calleeTimeZone?: components["schemas"]["CalleeTimeZone"];
-            scheduleStart?: components["schemas"]["CampaignScheduleStart"];
-            scheduleEnd?: components["schemas"]["CampaignScheduleEnd"];
-            callingWindows?: components["schemas"]["CallingWindows"];
-            holidays?: components["schemas"]["Holidays"];
-            maxConcurrency: components["schemas"]["CampaignMaxConcurrency"];
-            retryPolicy: components["schemas"]["CampaignRetryPolicy"];
-            abandonedRetry?: components["schemas"]["AbandonedRetry"];
-            recording?: components["schemas"]["CampaignRecording"];
-            tags?: components["schemas"]["CampaignTags"];
-            /** @description Recipients that were accepted. */
-            acceptedCount: components["schemas"]["BatchRecipientCount"];
-            /** @description Recipients that were rejected. */
-            rejectedCount: components["schemas"]["BatchRecipientCount"];
-            stats: components["schemas"]["CampaignStats"];
-            /** @description When it was created. */
-            createdAt: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updatedAt: components["schemas"]["Timestamp"];
-            /** @description When it was last paused. */
-            pausedAt?: components["schemas"]["Timestamp"];
-            /** @description When it was last resumed. */
-            resumedAt?: components["schemas"]["Timestamp"];
-            /** @description When it was cancelled. */
-            cancelledAt?: components["schemas"]["Timestamp"];
-            meta?: components["schemas"]["CampaignMeta"];
         };
         /** @description A page of batches. */
         BatchPage: {
@@ -9500,150 +9735,6 @@ export interface components {
              */
             status: "completed" | "in-progress";
         };
-        /** @description The provider was asked to place a call, or an inbound call arrived. */
-        CallStartedWebhookEvent: {
-            /**
-             * @description Always `call.started`.
-             * @constant
-             */
-            type: "call.started";
-            /** @description When it happened. */
-            timestamp: components["schemas"]["Timestamp"];
-            /** @description The call as it was then. */
-            data: components["schemas"]["Call"];
-        };
-        /** @description A person or a voicemail took a call. */
-        CallAnsweredWebhookEvent: {
-            /**
-             * @description Always `call.answered`.
-             * @constant
-             */
-            type: "call.answered";
-            /** @description When it happened. */
-            timestamp: components["schemas"]["Timestamp"];
-            /** @description The call as it was then. */
-            data: components["schemas"]["Call"];
-        };
-        /** @description A call ended. */
-        CallEndedWebhookEvent: {
-            /**
-             * @description Always `call.ended`.
-             * @constant
-             */
-            type: "call.ended";
-            /** @description When it happened. */
-            timestamp: components["schemas"]["Timestamp"];
-            /** @description The call as it was then. */
-            data: components["schemas"]["Call"];
-        };
-        /** @description The recording of a call is stored. */
-        CallRecordedWebhookEvent: {
-            /**
-             * @description Always `call.recorded`.
-             * @constant
-             */
-            type: "call.recorded";
-            /** @description When it happened. */
-            timestamp: components["schemas"]["Timestamp"];
-            /** @description The call as it was then. */
-            data: components["schemas"]["Call"];
-        };
-        /** @description What was said on a call is kept. */
-        CallTranscribedWebhookEvent: {
-            /**
-             * @description Always `call.transcribed`.
-             * @constant
-             */
-            type: "call.transcribed";
-            /** @description When it happened. */
-            timestamp: components["schemas"]["Timestamp"];
-            /** @description The call as it was then, with `result.transcript`. */
-            data: components["schemas"]["Call"];
-        };
-        /** @description A campaign came to another status. */
-        CampaignWebhookEvent: {
-            /**
-             * @description `campaign.` and the status.
-             * @enum {string}
-             */
-            type: "campaign.draft" | "campaign.scheduled" | "campaign.running" | "campaign.paused" | "campaign.completed" | "campaign.stopped" | "campaign.cancelled" | "campaign.failed";
-            /** @description When it happened. */
-            timestamp: components["schemas"]["Timestamp"];
-            /** @description The campaign as it was then. */
-            data: components["schemas"]["Campaign"];
-        };
-        /** @description Every recipient of a batch is done. */
-        BatchWebhookEvent: {
-            /**
-             * @description Always `batch.completed`.
-             * @constant
-             */
-            type: "batch.completed";
-            /** @description When it happened. */
-            timestamp: components["schemas"]["Timestamp"];
-            /** @description The batch as it was then. */
-            data: components["schemas"]["Batch"];
-        };
-        /** @description A workflow run came to another status. */
-        WorkflowRunWebhookEvent: {
-            /**
-             * @description `workflow_run.` and the status.
-             * @enum {string}
-             */
-            type: "workflow_run.queued" | "workflow_run.running" | "workflow_run.waiting_call" | "workflow_run.waiting_schedule" | "workflow_run.waiting_automation" | "workflow_run.blocked" | "workflow_run.completed" | "workflow_run.failed" | "workflow_run.cancelled";
-            /** @description When it happened. */
-            timestamp: components["schemas"]["Timestamp"];
-            /** @description The run as it was then, without its steps. */
-            data: components["schemas"]["WorkflowRun"];
-        };
-        /** @description An upload came to another status. */
-        UploadWebhookEvent: {
-            /**
-             * @description `upload.` and the status.
-             * @enum {string}
-             */
-            type: "upload.pending" | "upload.uploaded" | "upload.validating" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired";
-            /** @description When it happened. */
-            timestamp: components["schemas"]["Timestamp"];
-            /** @description The upload as it was then. */
-            data: components["schemas"]["ContactListUpload"];
-        };
-        /** @description A knowledge base came to another status. */
-        KnowledgeBaseWebhookEvent: {
-            /**
-             * @description `knowledge_base.` and the status.
-             * @enum {string}
-             */
-            type: "knowledge_base.empty" | "knowledge_base.processing" | "knowledge_base.ready" | "knowledge_base.failed";
-            /** @description When it happened. */
-            timestamp: components["schemas"]["Timestamp"];
-            /** @description The knowledge base as it was then, without its documents. */
-            data: components["schemas"]["KnowledgeBaseSummary"];
-        };
-        /** @description A phone number was changed, became ready or unready, or was released. */
-        PhoneNumberWebhookEvent: {
-            /**
-             * @description Always `phone_number.updated`.
-             * @constant
-             */
-            type: "phone_number.updated";
-            /** @description When it happened. */
-            timestamp: components["schemas"]["Timestamp"];
-            /** @description The phone number as it was then. */
-            data: components["schemas"]["PhoneNumber"];
-        };
-        /** @description A trunk was changed, paused or resumed. */
-        TrunkWebhookEvent: {
-            /**
-             * @description Always `trunk.updated`.
-             * @constant
-             */
-            type: "trunk.updated";
-            /** @description When it happened. */
-            timestamp: components["schemas"]["Timestamp"];
-            /** @description The trunk as it was then. */
-            data: components["schemas"]["Trunk"];
-        };
         /** @description What was tested. */
         TestWebhookEventData: {
             webhookId: components["schemas"]["WebhookId"];
@@ -9833,6 +9924,27 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The workspace has no event feed. */
+        FeedIsOff: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "x-should-retry": components["headers"]["ShouldRetry"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Events behind this place are not kept any more, or were never written, since the feed was off. */
+        EventsExpired: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The event was not taken, as with no answer in 15 seconds. It is sent again later, for days. */
         WebhookFailed: {
             headers: {
@@ -9921,6 +10033,26 @@ export interface components {
          * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
          */
         CallRoomIdParameter: components["schemas"]["RoomId"];
+        /**
+         * @description Gives what is behind this place: the `after` of an answer or of an event, or `latest`, the place of the last event of now. Without it the oldest event that is kept comes first; a stream begins with `latest` then.
+         * @example 57
+         */
+        EventsAfter: string;
+        /**
+         * @description Keeps events of these types, one by one or as families such as `call.*`.
+         * @example call.ended
+         */
+        EventsType: components["schemas"]["EventFilter"] | components["schemas"]["EventFilter"][];
+        /**
+         * @description Keeps the events of this call, campaign, batch, run, upload, knowledge base, number or trunk.
+         * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        EventsResourceId: string;
+        /**
+         * @description The `id` of the last frame that the client has seen. Only what came after it is sent. It goes before `after`.
+         * @example 57
+         */
+        LastEvent: components["schemas"]["EventsPlace"];
         /**
          * @description The workflow.
          * @example wf_01932f3c8a7e7bd0a1b2c3d4e5f60718
@@ -15277,6 +15409,107 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Gives what is behind this place: the `after` of an answer or of an event, or `latest`, the place of the last event of now. Without it the oldest event that is kept comes first; a stream begins with `latest` then.
+                 * @example 57
+                 */
+                after?: components["parameters"]["EventsAfter"];
+                /**
+                 * @description How many events the answer has at most.
+                 * @example 100
+                 */
+                limit?: number;
+                /**
+                 * @description Keeps events of these types, one by one or as families such as `call.*`.
+                 * @example call.ended
+                 */
+                type?: components["parameters"]["EventsType"];
+                /**
+                 * @description Keeps the events of this call, campaign, batch, run, upload, knowledge base, number or trunk.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                resourceId?: components["parameters"]["EventsResourceId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The next events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["FeedIsOff"];
+            410: components["responses"]["EventsExpired"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Gives what is behind this place: the `after` of an answer or of an event, or `latest`, the place of the last event of now. Without it the oldest event that is kept comes first; a stream begins with `latest` then.
+                 * @example 57
+                 */
+                after?: components["parameters"]["EventsAfter"];
+                /**
+                 * @description Keeps events of these types, one by one or as families such as `call.*`.
+                 * @example call.ended
+                 */
+                type?: components["parameters"]["EventsType"];
+                /**
+                 * @description Keeps the events of this call, campaign, batch, run, upload, knowledge base, number or trunk.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                resourceId?: components["parameters"]["EventsResourceId"];
+            };
+            header?: {
+                /**
+                 * @description The `id` of the last frame that the client has seen. Only what came after it is sent. It goes before `after`.
+                 * @example 57
+                 */
+                "Last-Event-ID"?: components["parameters"]["LastEvent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. Each frame's `data` is a whole event; a comment is sent every 15 seconds. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["FeedIsOff"];
+            410: components["responses"]["EventsExpired"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -1,0 +1,30 @@
+import { sql } from 'kysely';
+import type { EngineTx } from '../../foundation/database/database.ts';
+import type { EventToHandOver } from './hand-over.ts';
+
+/**
+ * Gives events the next places in the feeds of their workspaces: by time, those of one resource by their revisions. Who hands
+ * over is alone at it until its transaction ends, so a place is never seen before a lower one. Readers are told.
+ */
+export async function givePlaces(tx: EngineTx, events: EventToHandOver[]): Promise<void> {
+  for (const { workspace_id } of events) tx.tell(workspace_id);
+  await sql`
+    with e as (
+      select e.workspace_id, e.resource_id, e.revision, e.type, e.created_at,
+        max(e.created_at) over (partition by e.workspace_id, e.resource_id order by e.revision) as told_at
+      from unnest(${events.map((event) => event.workspace_id)}::uuid[],
+        ${events.map((event) => event.resource_id)}::uuid[], ${events.map((event) => event.revision)}::bigint[])
+        as x (workspace_id, resource_id, revision)
+      join events e
+        on e.workspace_id = x.workspace_id and e.resource_id = x.resource_id and e.revision = x.revision),
+    placed as (
+      select e.*, row_number() over (partition by workspace_id order by told_at, resource_id, revision) as place from e),
+    feed as (
+      update event_feeds f set last_place = f.last_place + own.events
+      from (select workspace_id, count(*) as events from e group by workspace_id) as own
+      where f.workspace_id = own.workspace_id
+      returning f.workspace_id, f.last_place - own.events as behind)
+    insert into feed_places (workspace_id, place, resource_id, revision, type, created_at)
+    select p.workspace_id, f.behind + p.place, p.resource_id, p.revision, p.type, p.created_at
+    from placed p join feed f on f.workspace_id = p.workspace_id`.execute(tx.db);
+}
