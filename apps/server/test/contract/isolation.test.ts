@@ -22,9 +22,12 @@ let theirs: World;
 beforeAll(async () => {
   // Real time: the calls last until they are ended.
   server = await startTestServer({ config: { simulatorSpeed: 1 } });
+  const feed = { body: { eventFeed: true } };
+  await server.client.PATCH('/v1/workspace', feed);
   ours = await buildWorld(server, { from: '+14155550200', to: ['+14155550100', '+14155550117'] });
   const apiKey = await keyWith(server, { permissions: ['*'], workspace: 'Another' });
   const another = { ...server, apiKey, client: server.clientOf(apiKey) };
+  await another.client.PATCH('/v1/workspace', feed);
   theirs = await buildWorld(another, { from: '+14155550201', to: ['+14165550100', '+14165550117'] });
 });
 afterAll(() => server.stop());
@@ -106,7 +109,10 @@ function withOurs(text: string, other?: { at: number; name: string }): string {
 
 async function answerTo({ path, init }: ReturnType<Place['request']>, named: string) {
   const response = await fetch(server.url + path, init);
-  const text = response.headers.get('content-type')?.includes('json') ? await response.text() : '';
+  const isJson = response.headers.get('content-type')?.includes('json');
+  const text = isJson ? await response.text() : '';
+  // A stream would never end.
+  if (!isJson) await response.body?.cancel();
   return { status: response.status, text: withoutRequestId(text).replaceAll(named, '<name>') };
 }
 
@@ -128,7 +134,7 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
       if (notOurs.status >= 400) expect(notOurs.text, name).toBe(notThere.text);
       expect([...operation.statuses.keys()], name).toContain(notOurs.status);
       if (name.endsWith('in the path')) expect(notOurs.status, name).toBe(404);
-      if (name.endsWith('in the query')) {
+      if (name.endsWith('in the query') && notOurs.text !== '') {
         const answer = JSON.parse(notOurs.text);
         expect((answer.data ?? answer).items, name).toEqual([]);
       }
