@@ -129,6 +129,7 @@ test('by the command line, of which each command that asks the server once has a
     'webhooks listen',
     'dnc upload',
     'agents talk',
+    'status',
   ];
   expect(commands.filter((each) => !shown.has(each)).toSorted()).toEqual(several.toSorted());
 });
