@@ -18,7 +18,7 @@ const onOldestPostgres = [
   'test/foundation/database/plans',
   'test/foundation/database/tenancy',
   'test/foundation/database/transactions',
-  'test/repository',
+  'test/repository.test',
   'test/dialing/campaigns/moves',
 ];
 
