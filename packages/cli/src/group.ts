@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { connect, loginOf } from './connect.ts';
 import { usageFault } from './faults.ts';
 import { addFlags, DATA_FLAG, type Flags, given, number, type Options, readData } from './flags.ts';
-import { idOf, kindOfArgument, wholeId, withIds } from './ids.ts';
+import { idOf, kindOfArgument, namedId, wholeId, withIds } from './ids.ts';
 import type { Io } from './io.ts';
 import { createScreen, type Screen } from './screen.ts';
 import type { Column } from './table.ts';
@@ -90,8 +90,13 @@ export interface Group {
 }
 
 const DELETING = ['delete', 'release', 'revoke'];
+/** What dials, or can't be undone. */
+const ACTING = ['start', 'resume', 'stop', 'cancel', 'redial', 'end', 'skip'];
 
-/** The words of a command, with the ID where one names a thing in another way. What deletes takes nothing but the ID. */
+/**
+ * The words of a command, with the ID where one names a thing in another way. What deletes takes nothing but the ID, and what
+ * acts no beginning of a name.
+ */
 async function withWholeIds(client: Client, group: string, usage: string, words: readonly string[]): Promise<string[]> {
   const [verb = '', ...parameters] = usage.split(' ');
   const takes = parameters.map((parameter) => kindOfArgument(group, parameter.slice(1, -1)));
@@ -99,7 +104,8 @@ async function withWholeIds(client: Client, group: string, usage: string, words:
     words.map((word, at) => {
       const kind = takes[at];
       if (!kind) return word;
-      return DELETING.includes(verb) ? wholeId(client, kind, word, `${group} ${verb}`) : idOf(client, kind, word);
+      if (DELETING.includes(verb)) return wholeId(client, kind, word, `${group} ${verb}`);
+      return ACTING.includes(verb) ? namedId(client, kind, word, `${group} ${verb}`) : idOf(client, kind, word);
     }),
   );
 }

@@ -196,6 +196,18 @@ export async function wholeId(client: TrunklineClient, which: Kind, word: string
   throw usageFault(`What deletes takes a whole ID, and ${plain(word)} is none.`, `trunkline ${command} ${id}`);
 }
 
+/**
+ * An ID, of what dials or can't be undone: an exact name, an ID, or the beginning of one. The beginning of a name might mean
+ * another one, that was deleted; a usage fault says the ID then.
+ */
+export async function namedId(client: TrunklineClient, which: Kind, word: string, command: string): Promise<string> {
+  if (isWhole(which, word)) return word;
+  const found = await look(client, which, word);
+  const id = only(which, found, word);
+  if (id.startsWith(word) || found.some((thing) => isCalled(thing, word))) return id;
+  throw usageFault(`${plain(word)} is only the beginning of a name.`, `trunkline ${command} ${id}`);
+}
+
 const MOST_PAGES = 10;
 const PAGE = 100;
 

@@ -139,7 +139,9 @@ test('is found by its name, by a beginning of that or of its ID, and deleted by 
   expect(deleted).toMatchObject({ code: 2, stderr: expect.stringContaining(`trunkline campaigns delete ${id}`) });
   const named = await json<{ lists: object[] }>('campaigns', 'update', id, '--list', 'Campaigns');
   expect(named.lists).toMatchObject([{ id: listId }]);
-  await json('campaigns', 'cancel', 'Autumn calls a');
+  const begun = await cli(['campaigns', 'cancel', 'Autumn calls a']);
+  expect(begun).toMatchObject({ code: 2, stderr: expect.stringContaining(`trunkline campaigns cancel ${other}`) });
+  await json('campaigns', 'cancel', 'autumn calls again');
 });
 
 test('hours, tries and holidays are flags, and what can be read in two ways is refused', async () => {

@@ -53,8 +53,12 @@ export const useCampaignsOf = (listId: string | undefined) =>
     queryFn: async () => {
       const { items, totalCount } = await client.campaigns.list({ listId: listId!, perPage: 100 });
       const calling = items.filter(({ lists }) => lists.some(({ id, role }) => id === listId && role === 'contacts'));
-      const draft = calling.find(({ status }) => status === 'draft');
-      return { draft, others: calling.filter(({ status }) => status !== 'draft'), count: totalCount };
+      // A redial, or a draft that calls other lists too, is not what is made here.
+      const draft = calling.find(
+        ({ status, redialOf, lists }) =>
+          status === 'draft' && !redialOf && lists.filter(({ role }) => role === 'contacts').length === 1,
+      );
+      return { draft, others: calling.filter((campaign) => campaign !== draft), count: totalCount };
     },
   });
 

@@ -71,7 +71,7 @@ function SendAgain({ list, visit }: { list: ContactList; visit: string }) {
   const cache = useQueryClient();
   const create = useMutation({
     mutationFn: async (file: File) => {
-      const idempotencyKey = `console ${visit} ${file.lastModified} ${file.size} again`;
+      const idempotencyKey = `console ${visit} ${file.lastModified} ${file.size} after ${list.uploadDetails?.id}`;
       const { uploadUrl, uploadHeaders, ...upload } = await client.contactLists.createUpload(
         list.id,
         { fileName: file.name },

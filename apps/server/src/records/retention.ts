@@ -16,6 +16,7 @@ import { eraseOldDeliveries } from '../platform/webhooks/retention.ts';
 const RETENTION_MS = 600_000;
 /** The whole table of these keys is read each time. */
 const KEYS_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Erases what is kept for a time only. */
@@ -43,8 +44,10 @@ export function startRetention({
       : [sweep(name, (signal) => erase(database, new Date(clock.now().getTime() - days * DAY_MS), signal))];
   return [
     sweep('event', async (signal) => {
-      await deleteOldPlaces(database, clock.now(), signal);
-      await deleteOldEvents(database, clock.now(), signal);
+      const now = clock.now();
+      await deleteOldPlaces(database, now, signal);
+      // A place may be behind one that is younger, and stay with it: its event must be there.
+      await deleteOldEvents(database, new Date(now.getTime() - HOUR_MS), signal);
     }),
     sweep('delivery', async (signal) => void (await eraseOldDeliveries(database, clock.now(), signal))),
     sweep('SIP message', (signal) => eraseOldMessages(database, clock.now(), signal)),

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { components, TrunklineClient } from '@trunkline/client';
 import papaparse from 'papaparse';
+import { plain } from '../text.ts';
 
 /** The newest lists, whose files are looked through. */
 const LOOKED_AT = 20;
@@ -73,5 +74,6 @@ export async function rejectedRows(
 /** A sentence each. */
 export const sentencesOf = (rows: readonly RejectedRow[]): string[] =>
   rows.map(
-    ({ list, listId, row, value, reason }) => `Row ${row} of ${list} (${listId}) was not taken: ${value}. ${reason}`,
+    ({ list, listId, row, value, reason }) =>
+      `Row ${plain(row)} of ${plain(list)} (${listId}) was not taken: ${plain(value)}. ${plain(reason)}`,
   );

@@ -1,4 +1,10 @@
-import { type components, InvalidRequestError, NotFoundError, type TrunklineClient } from '@trunkline/client';
+import {
+  type components,
+  ForbiddenError,
+  InvalidRequestError,
+  NotFoundError,
+  type TrunklineClient,
+} from '@trunkline/client';
 import type { Command } from 'commander';
 import { exitCodes, Fault } from '../faults.ts';
 import { addFlags, type Flags, given } from '../flags.ts';
@@ -99,12 +105,18 @@ type Judged = NonNullable<Person['campaigns']>[number];
 
 const flags: Flags<{ defaultCountry?: string }> = { defaultCountry: ['text', 'reads a number without +, such as US'] };
 
+/** A key that may not read lists is told all else. */
+function noneIfForbidden(error: unknown): [] {
+  if (error instanceof ForbiddenError) return [];
+  throw error;
+}
+
 /** Each reason that there is why a number was not called, or is not now. */
 async function why({ client, screen, options, io }: Context, phoneNumber = ''): Promise<void> {
   const [workspace, { person, fault }, rejected] = await Promise.all([
     client.workspace.get(),
     personOf(client, phoneNumber, given(options, flags)),
-    rejectedRows(client, phoneNumber, io.signal),
+    rejectedRows(client, phoneNumber, io.signal).catch(noneIfForbidden),
   ]);
   if (!person && rejected.length === 0)
     throw (

@@ -68,9 +68,9 @@ async function look(
       if (!feed) return undefined;
       const behind = [...seen].filter((each) => each !== undefined && each !== feed.last_place) as number[];
       const parts: FeedPart[] = [];
-      // One for those who are furthest behind, and one for those whom it does not reach: one reader keeps no other waiting.
+      // One for those who are furthest behind, and one for those who are least: who reads much keeps nobody else waiting.
       for (let left = behind; left.length > 0 && parts.length < 2; ) {
-        const from = Math.min(...left);
+        const from = parts.length === 0 ? Math.min(...left) : Math.max(...left);
         checkKept(feed, from);
         const { items, after } = await readFeed(tx, filter, from, MOST_READ);
         const isTold = items.at(-1)?.place === after;

@@ -32,7 +32,6 @@ async function ask(path, body) {
 async function isSignedIn() {
   const { ok } = await fetch('/v1/session');
   key.required = !ok;
-  key.parentElement.hidden = ok;
   return ok;
 }
 
@@ -40,6 +39,8 @@ async function isSignedIn() {
 async function listAgents() {
   if (!key.value && !(await isSignedIn())) return;
   const { items } = await ask('/v1/agents?perPage=100');
+  // Who is signed in and may not talk can still give a key.
+  key.parentElement.hidden = !key.value;
   const wanted = new URLSearchParams(location.search).get('agent');
   if (wanted && !items.some(({ id }) => id === wanted))
     items.unshift(await ask(`/v1/agents/${encodeURIComponent(wanted)}`));
