@@ -50,7 +50,8 @@ export async function recordAll(tx: Tx, events: readonly WorkspaceEvent[]): Prom
 
 /**
  * What writes events, as common table expressions of a statement: `event` and `event_to_hand_over`. Events that webhook
- * endpoints want, or the workspace's feed, are noted, with these endpoints, until they are handed over.
+ * endpoints want, or the workspace's feed, are noted, with these endpoints, until they are handed over; only streams tell how
+ * far an upload has been read.
  */
 export function recording(tx: Tx, events: readonly WorkspaceEvent[]): RawBuilder<unknown> {
   // Nobody waits yet for what is new.
@@ -75,7 +76,7 @@ export function recording(tx: Tx, events: readonly WorkspaceEvent[]): RawBuilder
       select e.workspace_id, e.resource_id, e.revision, coalesce(w.ids, '{}') from event e cross join lateral (
         select array_agg(id) as ids from webhooks
         where workspace_id = e.workspace_id and ${getsEvent(sql`e.type`, sql`e.data`)}) w
-      where w.ids is not null or ${hasFeed(sql`e.workspace_id`)})`;
+      where e.type <> 'upload.progress' and (w.ids is not null or ${hasFeed(sql`e.workspace_id`)}))`;
 }
 
 /** Writes the audit entries of changes that have no event of their own. */

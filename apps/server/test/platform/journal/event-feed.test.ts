@@ -195,6 +195,14 @@ describe('places', () => {
       return (await readFeed(tx, everything, after, 100)).items;
     });
 
+  test('are not given to how far an upload has been read, which only its stream tells', () =>
+    withFeed(async (database, id) => {
+      const event = { resourceId: newUuid(), revision: 1, type: 'upload.progress', data: {}, now };
+      await database.inWorkspace(id, (tx) => record(tx, event));
+      const { rows } = await database.inEngine(({ db }) => sql`select from events_to_hand_over`.execute(db));
+      expect(rows).toEqual([]);
+    }));
+
   test('come after the commit, so that what commits late stands behind what was read meanwhile', () =>
     withFeed(async (database, id) => {
       const [early, late] = [newUuid(), newUuid()];
