@@ -42,9 +42,9 @@ test.skipIf(!hasChromium)(
     await page.route('**/objects/**', () => undefined);
     await page.getByLabel(/Drop a spreadsheet here/).setInputFiles(file);
     await page.getByText('People.csv is being sent …').waitFor();
-    await page.unroute('**/objects/**');
     await page.reload();
     await page.getByText('The file of “People” has not come.').waitFor();
+    await page.unroute('**/objects/**');
 
     // The file is sent to a server that is away, and comes once it is back.
     await desk.kill();
