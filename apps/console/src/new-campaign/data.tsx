@@ -73,6 +73,15 @@ export function useDraft(found: Campaign | undefined): Campaign | undefined {
   return data?.id === found?.id ? data : found;
 }
 
+/** What could not be read while the server was away is read once it is back. */
+export function useReadAgain(): void {
+  const { returns } = useLink();
+  const cache = useQueryClient();
+  useEffect(() => {
+    if (returns > 0) cache.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
+  }, [returns, cache]);
+}
+
 /** Follows an upload while something happens to it, and begins anew when the server is back. */
 export function FollowUpload({ listId, upload }: { listId: string; upload: Upload }) {
   const { returns } = useLink();

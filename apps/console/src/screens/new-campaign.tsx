@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { AgentStep } from '../new-campaign/agent-step.tsx';
 import { CallStep } from '../new-campaign/call-step.tsx';
 import { ColumnsStep } from '../new-campaign/columns-step.tsx';
-import { FollowUpload, useCampaignsOf, useContactList, useDraft } from '../new-campaign/data.tsx';
+import { FollowUpload, useCampaignsOf, useContactList, useDraft, useReadAgain } from '../new-campaign/data.tsx';
 import { FileStep } from '../new-campaign/file-step.tsx';
 import { HoursStep } from '../new-campaign/hours-step.tsx';
 import { PeopleStep } from '../new-campaign/people-step.tsx';
@@ -34,6 +34,7 @@ const useVisit = () => useLocation({ select: ({ state }) => state.__TSR_key ?? '
 
 /** The way of a list to a campaign that calls it. Where one stands is told by the server alone. */
 export function ListCampaignScreen() {
+  useReadAgain();
   const { contactListId } = route.useParams();
   const { step: asked, call } = route.useSearch();
   const visit = useVisit();

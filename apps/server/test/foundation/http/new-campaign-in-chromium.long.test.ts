@@ -62,17 +62,13 @@ test.skipIf(!hasChromium)(
     await page.getByRole('heading', { level: 2, name: 'Columns and rows' }).waitFor();
     await page.getByText('Nothing of this file can be imported yet.').waitFor();
 
+    // What had not been read yet is read once the server is back.
     await desk.kill();
     await page.getByText(LOST).waitFor({ timeout: 5000 });
-    const readSo = page.getByRole('button', { name: 'Read the file so' });
-    await page.getByRole('combobox', { name: 'The text is' }).selectOption('windows-1250');
-    await readSo.click();
-    await page
-      .getByRole('alert')
-      .getByText(/gave no answer/)
-      .waitFor();
     await desk.start();
     await page.getByText(LOST).waitFor({ state: 'detached' });
+    const readSo = page.getByRole('button', { name: 'Read the file so' });
+    await page.getByRole('combobox', { name: 'The text is' }).selectOption('windows-1250');
     await readSo.click();
     await page.getByRole('combobox', { name: 'Reach is' }).selectOption('phone-1');
     await readSo.click();
