@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ICON } from './guides/shell.ts';
 import { type Contract, samplesOf } from './samples.ts';
 
 // The contract as one Redoc page that loads nothing from anywhere: `npm run docs`. Beside the contract it shows how each
@@ -55,7 +56,7 @@ if (!html.match(LOGO)) throw new Error('Redoc has changed: look what the page lo
 const head = `<head>\n  <meta http-equiv="Content-Security-Policy" content="${POLICY}">`;
 /** Without the logo, its line would end in nothing. */
 const named = html.replaceAll('API docs by', 'API docs by Redoc');
-const readable = `<style>${readFileSync(fileOf('guides/reference.css'), 'utf8')}</style>\n</head>`;
+const readable = `<link rel="icon" href="${ICON}">\n<style>${readFileSync(fileOf('guides/reference.css'), 'utf8')}</style>\n</head>`;
 writeFileSync(
   page,
   named

@@ -12,9 +12,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MarkdownIt, { type Token } from 'markdown-it';
 import MiniSearch from 'minisearch';
+import { codeBlock, tabOf } from './guides/code.ts';
 import { drawDiagram } from './guides/diagrams.ts';
 import { PARTS } from './guides/pages.ts';
 import { searchOptions } from './guides/search-options.js';
+import { pageOf } from './guides/shell.ts';
 
 // The pages of docs/ as a site beside the reference, with a search over both, and the list of pages for programs that
 // read (llms.txt): `npm run docs`, once the contract is bundled.
@@ -61,14 +63,24 @@ function tokensOf(name: string): Token[] {
 }
 
 const isDiagram = ({ type, info }: Token) => type === 'fence' && info === 'mermaid';
-const asCode = markdown.renderer.rules.fence!;
-markdown.renderer.rules.fence = (tokens, at, ...rest) => {
+markdown.renderer.rules.fence = (tokens, at) => {
   const token = tokens[at]!;
-  if (!isDiagram(token)) return asCode(tokens, at, ...rest);
+  if (!isDiagram(token)) return codeOf(tokens, at);
   const heading = tokens.slice(0, at).findLastIndex(({ type }) => type === 'heading_open');
   const title = `Picture of ${textOf([tokens[heading + 1]!]).trim()}; the text beside it says the same`;
   return `<div class="wide" tabindex="0">${drawDiagram(token.content, title)}</div>`;
 };
+
+/** A block of code, or one of several ways to do the same. */
+function codeOf(tokens: Token[], at: number): string {
+  const { info, content } = tokens[at]!;
+  const block = codeBlock(info, content);
+  const tab = tabOf(tokens, at);
+  if (!tab) return block;
+  const { label, first, last } = tab;
+  const panel = `<section><p class="way">${label}</p>\n${block}</section>\n`;
+  return `${first ? '<div class="ways">\n' : ''}${panel}${last ? '</div>\n' : ''}`;
+}
 
 /** Where other files of the repository are read. */
 const repository = (
@@ -97,7 +109,7 @@ function addSections(name: string, tokens: Token[]) {
       const href = token.tag === 'h1' ? name : `${name}#${token.attrGet('id')}`;
       sections.push({ id: href, href, page, title: textOf([tokens[at + 1]!]), text: '' });
     } else if (token.type === 'inline' && tokens[at - 1]!.type !== 'heading_open') {
-      sections.at(-1)!.text += ` ${textOf([token])}`;
+      sections.at(-1)!.text += ` ${textOf([token]).replaceAll(/\s+/g, ' ')}`;
     }
   }
 }
@@ -128,50 +140,41 @@ const pages = names.map((name) => {
 });
 const titleOf = (name: string) => pages.find((page) => page.name === name)!.title;
 
-const navigationOf = (current: string) =>
-  Object.entries(PARTS)
-    .map(([part, ofPart]) => {
-      const links = ofPart.map(
-        (name) => `<li><a href="${name}"${name === current ? ' aria-current="page"' : ''}>${titleOf(name)}</a></li>`,
-      );
-      return `<h2>${part}</h2><ul>${links.join('')}</ul>`;
-    })
-    .join('\n');
+const headingsOf = (tokens: Token[]) =>
+  tokens.flatMap((token, at) =>
+    token.type === 'heading_open'
+      ? [
+          {
+            tag: token.tag,
+            id: String(token.attrGet('id')),
+            title: markdown.utils.escapeHtml(textOf([tokens[at + 1]!])),
+          },
+        ]
+      : [],
+  );
+const guides = pages.map(({ name, title, tokens }) => ({ name, title, headings: headingsOf(tokens) }));
 
-const pageOf = (name: string, title: string, body: string) => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · Trunkline</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="style.css">
-<script type="module" src="search.js"></script>
-<nav>
-<p><a href="/docs">Reference of the API</a></p>
-<input type="search" placeholder="Search" aria-label="Search guides and reference">
-<ul id="found" aria-live="polite"></ul>
-<div class="pages">
-${navigationOf(name)}
-</div>
-</nav>
-<main>
-${body.replaceAll('<th></th>', '<td></td>').replaceAll('<table>', '<div class="wide" tabindex="0"><table>').replaceAll('</table>', '</table></div>').replaceAll('<pre>', '<pre tabindex="0">')}
-</main>
-</html>
-`;
+/** Tables can be scrolled by themselves, and an empty head is none. */
+const readable = (html: string) =>
+  html
+    .replaceAll('<th></th>', '<td></td>')
+    .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>');
 
 mkdirSync(target, { recursive: true });
 for (const file of readdirSync(target)) {
   const [, page] = /^(.*)\.html/.exec(file) ?? [];
   if (page && !names.includes(page)) rmSync(target + file);
 }
-for (const { name, title, tokens } of pages)
-  writeFileSync(`${target}${name}.html`, pageOf(name, title, markdown.renderer.render(tokens, markdown.options, {})));
+for (const [at, { name, tokens }] of pages.entries()) {
+  const body = readable(markdown.renderer.render(tokens, markdown.options, {}));
+  writeFileSync(`${target}${name}.html`, pageOf(guides[at]!, guides, body));
+}
 addOperations();
 const search = new MiniSearch<Section>(searchOptions);
 search.addAll(sections);
 writeFileSync(`${target}search.json`, JSON.stringify(search));
-for (const name of ['search.js', 'search-options.js', 'style.css'])
+for (const name of ['page.js', 'search.js', 'search-options.js', 'style.css'])
   copyFileSync(fileOf(`guides/${name}`), target + name);
 const minisearch = fileOf('node_modules/minisearch/');
 const [licence, source] = ['LICENSE.txt', 'dist/es/index.js'].map((name) => readFileSync(minisearch + name, 'utf8'));

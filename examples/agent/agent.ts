@@ -63,16 +63,7 @@ function talk(socket: WebSocket, client: TrunklineClient): void {
 }
 
 if (import.meta.main) {
-  const {
-    PORT = '8765',
-    AGENT_SECRET = '',
-    TRUNKLINE_URL = 'http://127.0.0.1:8080',
-    TRUNKLINE_API_KEY = '',
-  } = process.env;
-  startAgent({
-    port: Number(PORT),
-    secret: AGENT_SECRET,
-    client: createClient({ baseUrl: TRUNKLINE_URL, apiKey: TRUNKLINE_API_KEY }),
-  });
+  const { PORT = '8765', AGENT_SECRET = '' } = process.env;
+  startAgent({ port: Number(PORT), secret: AGENT_SECRET, client: createClient() });
   console.log(`The agent takes calls at ws://127.0.0.1:${PORT}`);
 }

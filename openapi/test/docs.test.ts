@@ -10,6 +10,7 @@ import { drawDiagram } from '../guides/diagrams.ts';
 import { PARTS } from '../guides/pages.ts';
 import { searchOptions } from '../guides/search-options.js';
 import { OPERATIONS } from './operations-table.ts';
+import { QUESTIONS } from './questions.ts';
 
 const here = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 let page: string;
@@ -73,8 +74,17 @@ it('a diagram is drawn alike each time, and one of an unknown kind is refused', 
 });
 
 describe('the guides', () => {
+  let index: MiniSearch | undefined;
   const names = Object.values(PARTS).flat();
   const guide = (name: string) => readFile(here(`dist/docs/guides/${name}.html`), 'utf8');
+
+  const firstHits = async (question: string): Promise<string[]> => {
+    index ??= MiniSearch.loadJSON(await readFile(here('dist/docs/guides/search.json'), 'utf8'), searchOptions);
+    return index
+      .search(question)
+      .slice(0, 3)
+      .map(({ href }) => href);
+  };
 
   it('are all pages of docs/, and llms.txt lists them', async () => {
     const files = (await readdir(here('../docs'))).filter((name) => name.endsWith('.md'));
@@ -88,7 +98,7 @@ describe('the guides', () => {
   it('have links that lead to headings that there are', async () => {
     const pages = new Map(await Promise.all(names.map(async (name) => [name, await guide(name)] as const)));
     const dead = [...pages].flatMap(([name, html]) =>
-      [...html.matchAll(/<a href="(?!https?:|\/docs")([^"#]*)(?:#([^"]*))?"/g)]
+      [...html.matchAll(/<a href="(?!https?:|\/docs"|\/console")([^"#]*)(?:#([^"]*))?"/g)]
         .filter(([, to, anchor]) => {
           const target = pages.get(to || name);
           return !target || (anchor && !target.includes(`id="${decodeURIComponent(anchor)}"`));
@@ -97,7 +107,7 @@ describe('the guides', () => {
     );
     expect(dead).toEqual([]);
     expect([...pages.values()].join('')).not.toMatch(
-      /<(?:script|img|link)\b[^>]*(?:src|href)="(?!data:|search\.js|style\.css)/,
+      /<(?:script|img|link)\b[^>]*(?:src|href)="(?!data:|page\.js|search\.js|style\.css)/,
     );
   });
 
@@ -135,9 +145,27 @@ describe('the guides', () => {
     ['How do I export my calls as CSV?', 'records#exports'],
     ['How far does one PostgreSQL go?', 'scale#how-far-one-postgresql-goes'],
   ])('answer "%s" in the first hits of the search', async (question, expected) => {
-    const text = await readFile(here('dist/docs/guides/search.json'), 'utf8');
-    const index = MiniSearch.loadJSON(text, searchOptions);
-    const hits = index.search(question).slice(0, 3);
-    expect(hits.map(({ href }) => href)).toContain(expected);
+    expect(await firstHits(question)).toContain(expected);
+  });
+
+  it('answer at least 45 of 50 questions of strangers in the first three hits of the search', async () => {
+    expect(QUESTIONS).toHaveLength(50);
+    const unanswered: string[] = [];
+    for (const [question, ...answers] of QUESTIONS) {
+      const hits = await firstHits(question);
+      if (!answers.some((answer) => hits.includes(answer))) unanswered.push(`${question}: ${hits.join(', ')}`);
+    }
+    expect(unanswered.length, unanswered.join('\n')).toBeLessThanOrEqual(5);
+  });
+
+  it('have a way to others, the contents of the page, tabs, and coloured code', async () => {
+    const campaigns = await guide('campaigns');
+    expect(campaigns).toMatch(/<a rel="prev" href="contact-files">.*<a rel="next" href="calls">/);
+    expect(campaigns).toContain('<li class="h3"><a href="#stop-all-calls-at-once">');
+    expect(campaigns).toContain('<p class="way">@trunkline/client</p>');
+    expect(campaigns).toMatch(/<span class="hljs-\w+">/);
+    const first = await guide('get-started');
+    expect(first).not.toContain('rel="prev"');
+    expect(first.match(/<p class="way">Command line<\/p>/g)).toHaveLength(3);
   });
 });

@@ -8,6 +8,13 @@ import { cli, client } from './cli.ts';
 
 const readme = await readFile(path.join(import.meta.dirname, '../README.md'), 'utf8');
 
+const guide = await readFile(new URL('../../../docs/get-started.md', import.meta.url), 'utf8');
+/** Blocks of commands, a line each. */
+const linesOf = (text: string, fence: string) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${fence}\n(.*?)\`\`\``, 'gms'))].flatMap(([, block]) =>
+    block!.trimEnd().split('\n'),
+  );
+
 const hello = await readFile(new URL('../../../examples/agent/sounds/confirmed.wav', import.meta.url));
 
 /** The files that its commands name. */
@@ -30,9 +37,10 @@ const files = (number: string) => ({
 /** The words of a line as a shell would part them. */
 const words = (line: string) => [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
 
-test('the commands of the README do what they say, in 60 columns', async () => {
+test('the commands of the README, and then of the first guide, do what they say, in 60 columns', async () => {
   const { items } = await client().phoneNumbers.searchAvailable({ provider: 'simulator', country: 'US' });
   const { phoneNumber } = items.at(-1)!;
+  const another = items.at(-2)!.phoneNumber;
   const folder = await mkdtemp(path.join(tmpdir(), 'trunkline-cli-readme-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const given = files(phoneNumber);
@@ -42,8 +50,12 @@ test('the commands of the README do what they say, in 60 columns', async () => {
 
   let shown = '';
   const idOf = (prefix: string) => shown.match(new RegExp(`\\b${prefix}_[0-9a-f]{32}`, 'g'))?.at(-1) ?? prefix;
-  const lines = [...readme.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block]) => block!.trimEnd().split('\n'));
-  expect(lines.length).toBeGreaterThan(25);
+  const first = linesOf(readme, 'sh');
+  expect(first.length).toBeGreaterThan(25);
+  // The guide's reader is asked, and this one can't be.
+  const guided = linesOf(guide, 'console cli').map((line) => line.replace(/lists upload .*/, '$& --yes'));
+  expect(guided).toHaveLength(7);
+  const lines = [...first, ...guided.map((line) => line.replace('+14155550200', another))];
   for (const line of lines) {
     if (line.includes('--data campaign.json'))
       await writeFile(

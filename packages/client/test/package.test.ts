@@ -46,10 +46,10 @@ test('its declarations have nothing in them that TypeScript 5.0 lacks', async ()
   expect(declarations).not.toMatch(/\bNoInfer<|\bwith \{/);
 });
 
-test('the code of both READMEs compiles', async () => {
-  for (const file of ['README.md', '../../README.md']) {
+test('the code of both READMEs, and of the guides that show it, compiles', async () => {
+  for (const file of ['README.md', '../../README.md', '../../docs/get-started.md', '../../docs/campaigns.md']) {
     const text = await readFile(path.join(root, file), 'utf8');
-    const blocks = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
+    const blocks = [...text.matchAll(/```ts(?: client)?\n(.*?)```/gs)].map(([, code]) => code);
     expect(blocks.length).toBeGreaterThan(0);
     await compile({ 'readme.ts': blocks.join('\n') });
   }

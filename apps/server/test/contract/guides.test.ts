@@ -64,7 +64,8 @@ test('the commands of the guides do what they say, one after another', async (co
   // What a reader of the page of telephony has of a carrier, here of the simulator.
   const carrier = { CARRIER: 'ok.sim', CARRIER_USER: 'me', CARRIER_PASSWORD: 'a-long-passphrase' };
   const numbers = { MY_NUMBER: '+14155550231', MY_PHONE: '+14155550142' };
-  const env = { PATH: process.env['PATH'], URL: server.url, KEY: server.apiKey, HOOK_PORT, ...carrier, ...numbers };
+  const told = { TRUNKLINE_BASE_URL: server.url, TRUNKLINE_API_KEY: server.apiKey };
+  const env = { PATH: process.env['PATH'], HOOK_PORT, ...told, ...carrier, ...numbers };
   const { stdout } = await run('bash', ['-xc', script], { cwd: folder, env, maxBuffer: 1e8 }).catch((error) =>
     expect.unreachable(`${error.stdout.slice(-2000)}\n${error.stderr.slice(-2000)}`),
   );

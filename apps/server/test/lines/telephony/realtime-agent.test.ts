@@ -421,7 +421,7 @@ test('the six commands of “Get started” let a phone hear a model', async (co
   const page = await readFile(path.join(clone, 'docs/get-started.md'), 'utf8');
   const [, block] = /^## 7\. Your own phone$.*?^```console\n(.*?)^```/ms.exec(page)!;
   // The first starts the server, the second says where it is.
-  const commands = block!.split(/\n(?=\S)/).map((command) => command.trim());
+  const commands = block!.split(/\n(?=(?:export|api|AGENT)\b)/).map((command) => command.trim());
   expect(commands).toHaveLength(6);
   const ours = commands
     .slice(2)
@@ -436,9 +436,9 @@ test('the six commands of “Get started” let a phone hear a model', async (co
     heard += 1;
     await incoming.hangUp();
   };
-  const { url: URL, apiKey: KEY } = calling.server;
-  const told = { URL, KEY, OPENAI_API_KEY: 'sk-x', MY_NUMBER: '+14155550109', MY_PHONE: '+14155550119' };
-  const env = { PATH: process.env['PATH'], ...told };
+  const { url: TRUNKLINE_BASE_URL, apiKey: TRUNKLINE_API_KEY } = calling.server;
+  const told = { OPENAI_API_KEY: 'sk-x', MY_NUMBER: '+14155550109', MY_PHONE: '+14155550119' };
+  const env = { PATH: process.env['PATH'], TRUNKLINE_BASE_URL, TRUNKLINE_API_KEY, ...told };
   const { stdout } = await run('bash', ['-euc', ours], { cwd: clone, env }).catch((error) =>
     expect.unreachable(`${error.stdout}\n${error.stderr}`),
   );

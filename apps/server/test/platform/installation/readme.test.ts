@@ -44,7 +44,7 @@ test("README's first calls, word for word, twice: they end, say what came of it,
   expect(blocks).toHaveLength(2);
   const lines = blocks
     .join('')
-    .replace(/^export .*$/m, `export URL=${server.url} KEY=${key}`)
+    .replace(/^export .*$/m, `export TRUNKLINE_BASE_URL=${server.url} TRUNKLINE_API_KEY=${key}`)
     .replaceAll('/tmp/people.csv', path.join(dataDir, 'people.csv'))
     .replace('docs/workflows', path.join(root, 'docs/workflows'));
   for (const time of ['the first time', 'the second']) {
