@@ -466,7 +466,7 @@ test('what lies outside the contract is one list, and answers without a key', as
   const guide = await edge.send('GET', '/docs/guides/get-started');
   expect(guide.headers.get('content-security-policy')).toContain("connect-src 'self'");
   const loaded = [...guide.text.matchAll(/(?:src|href)="([\w.-]+\.\w+)"/g)].map(([, name]) => name!);
-  expect(loaded).toEqual(['style.css', 'search.js']);
+  expect(loaded).toEqual(['style.css', 'page.js', 'search.js']);
   for (const name of [...loaded, 'minisearch.js', 'search-options.js', 'search.json'])
     expect((await edge.send('GET', `/docs/guides/${name}`)).status).toBe(200);
   const docs = await edge.send('GET', '/docs');
