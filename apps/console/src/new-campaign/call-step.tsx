@@ -1,16 +1,14 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
-import { NotFoundError } from '@trunkline/client';
+import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { Fault } from '../parts/heading.tsx';
-import { endOf } from '../rules/call.ts';
+import { CallReport } from '../parts/call-report.tsx';
 import type { ContactList } from '../rules/files.ts';
+import { typedNumber } from '../rules/typed-number.ts';
 import type { Campaign } from '../rules/words.ts';
-import { client, useMay } from '../session.ts';
+import { client } from '../session.ts';
 import { GoOn, Wrong } from './step.tsx';
 
-const LOOK_MS = 1000;
 /** Nobody's own phone rings later than this: a call that can't be placed now is given up. */
 const GIVE_UP_MS = 2 * 60_000;
 const LONGEST_SECONDS = 300;
@@ -35,7 +33,7 @@ export function CallStep({ list, draft, roomId }: CallStepProps) {
   const call = useTestCall(list.id, draft);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const toNumber = typed.replace(/[\s()./-]/g, '').replace(/^00/, '+');
+    const toNumber = typedNumber(typed);
     setAsked({ toNumber, key: crypto.randomUUID() });
   };
   return (
@@ -85,7 +83,7 @@ export function CallStep({ list, draft, roomId }: CallStepProps) {
         </p>
       </form>
       <Wrong error={call.error} />
-      {roomId && <Result roomId={roomId} />}
+      {roomId && <CallReport roomId={roomId} />}
       <GoOn from="call" listId={list.id}>
         {roomId ? 'Go on to the dry run' : 'Go on without it'}
       </GoOn>
@@ -166,49 +164,4 @@ function useTestCall(listId: string, { agentId }: Campaign) {
       });
     },
   });
-}
-
-const ENDED: readonly string[] = ['completed', 'failed', 'cancelled'];
-
-/** What became of the call, in words. */
-function Result({ roomId }: { roomId: string }) {
-  const may = useMay();
-  const { data, error } = useQuery({
-    queryKey: ['test-call', roomId],
-    enabled: may('calls:read'),
-    refetchInterval: ({ state }) => (state.data && ENDED.includes(state.data.call.status) ? false : LOOK_MS),
-    queryFn: async () => {
-      const call = await client.calls.get(roomId);
-      const report = await client.phoneNumbers.getTestCall(roomId).catch((refused) => {
-        if (refused instanceof NotFoundError) return undefined;
-        throw refused;
-      });
-      return { call, report };
-    },
-  });
-  if (!data) return <Fault error={error} />;
-  const { call, report } = data;
-  return (
-    <section aria-labelledby="came-of-it" className="mt-4 max-w-prose border-t border-line pt-3">
-      <h3 id="came-of-it">
-        The call to <span className="whitespace-nowrap">{call.toNumber}</span>
-      </h3>
-      <p role="status" className={report?.verdict === 'fault' ? 'text-signal' : ''}>
-        {report?.verdict === 'works' && 'It works. '}
-        {report?.verdict === 'fault' && 'Something is wrong. '}
-        {endOf(call)}
-        {call.simulated && ' It was simulated: no telephone rang.'}
-      </p>
-      {report?.findings && (
-        <ul className="mt-1">
-          {report.findings.map(({ code, message }) => (
-            <li key={code}>{message}</li>
-          ))}
-        </ul>
-      )}
-      <Link to="/calls/$roomId" params={{ roomId }} className="link">
-        All of this call
-      </Link>
-    </section>
-  );
 }

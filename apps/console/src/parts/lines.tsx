@@ -1,12 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { components } from '@trunkline/client';
 import { useState } from 'react';
-import { endOf } from '../rules/call.ts';
-import { plain } from '../rules/words.ts';
+import { typedNumber } from '../rules/typed-number.ts';
 import { client, useMay, wordsOf } from '../session.ts';
 import { Answer, Asked, Confirmed } from './asked.tsx';
-import { Fault } from './heading.tsx';
+import { CallReport } from './call-report.tsx';
 
 type Schemas = components['schemas'];
 
@@ -66,11 +64,22 @@ export function TestCall({ phone }: { phone: Schemas['PhoneNumber'] }) {
 
 function TestCallForm({ phone, close }: { phone: Schemas['PhoneNumber']; close: () => void }) {
   const [roomId, setRoomId] = useState<string>();
+  const [visit] = useState(() => crypto.randomUUID());
   const ring = async (form: FormData) => {
-    const toNumber = (form.get('to') as string).replace(/[\s()./-]/g, '').replace(/^00/, '+');
-    setRoomId((await client.phoneNumbers.startTestCall(phone.id, { toNumber })).roomId);
+    const toNumber = typedNumber(form.get('to') as string);
+    // If the answer is lost, who asks again is not rung twice.
+    const idempotencyKey = `console ${visit} ${toNumber}`;
+    setRoomId((await client.phoneNumbers.startTestCall(phone.id, { toNumber }, { idempotencyKey })).roomId);
   };
-  if (roomId) return <Report roomId={roomId} close={close} />;
+  if (roomId)
+    return (
+      <>
+        <CallReport roomId={roomId} />
+        <button type="button" className="button mt-4" onClick={close}>
+          Close
+        </button>
+      </>
+    );
   return (
     <Answer does="Ring 1 phone" close={close} onDo={ring} onDone={() => undefined}>
       <p>
@@ -90,40 +99,5 @@ function TestCallForm({ phone, close }: { phone: Schemas['PhoneNumber']; close: 
         />
       </label>
     </Answer>
-  );
-}
-
-const ENDED = ['completed', 'failed', 'cancelled'];
-const VERDICTS: Readonly<Record<string, string>> = { works: 'It works.', fault: 'Something is wrong.' };
-
-function Report({ roomId, close }: { roomId: string; close: () => void }) {
-  const { data, error } = useQuery({
-    queryKey: ['test-call', roomId],
-    refetchInterval: ({ state }) => (state.data && ENDED.includes(state.data.status) ? false : 1000),
-    queryFn: () => client.phoneNumbers.getTestCall(roomId),
-  });
-  const says = data && (data.outcome ? endOf(data as Schemas['Call']) : plain(data.status));
-  return (
-    <div className="mt-2">
-      <Fault error={error} />
-      <p role="status">
-        {data?.verdict && VERDICTS[data.verdict]} {says}
-      </p>
-      <ul className="mt-2">
-        {data?.findings?.map(({ code, message }) => (
-          <li key={code} className="border-b border-line py-1">
-            {message}
-          </li>
-        ))}
-      </ul>
-      <div className="mt-4 flex items-center justify-between gap-2">
-        <Link to="/calls/$roomId" params={{ roomId }} className="link">
-          All of this call
-        </Link>
-        <button type="button" className="button" onClick={close}>
-          Close
-        </button>
-      </div>
-    </div>
   );
 }

@@ -1,3 +1,5 @@
+import { typedNumber } from './typed-number.ts';
+
 /** Where the console leads, in the order in which it is listed, and the permission without which it isn't shown. */
 export const PLACES = [
   { path: '/campaigns', name: 'Campaigns', permission: 'campaigns:read' },
@@ -32,7 +34,7 @@ export function placesOfText(text: string): Target[] {
     return [{ path: `/campaigns/${trimmed}`, says: 'Campaign', permission: 'campaigns:read' }];
   if (/^room_[0-9a-f]{32}$/.test(trimmed))
     return [{ path: `/calls/${trimmed}`, says: 'Call', permission: 'calls:read' }];
-  const digits = trimmed.replace(/[\s().-]/g, '').replace(/^00/, '+');
+  const digits = typedNumber(trimmed);
   const person: Target = { path: `/people/${digits}`, says: 'Person', permission: 'contact_lists:read' };
   if (/^\+\d{7,15}$/.test(digits))
     return [person, { path: '/calls', search: { phoneNumber: digits }, says: 'Calls with', permission: 'calls:read' }];

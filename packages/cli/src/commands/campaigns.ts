@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { First, Second } from '../client-types.ts';
 import { addFlags, type Flags, given, number, type Options } from '../flags.ts';
 import { type Client, type Context, type Group, group, showList } from '../group.ts';
-import { idOf, type Kind, kind } from '../ids.ts';
+import { type Kind, kind, namedId } from '../ids.ts';
 import type { Io } from '../io.ts';
 import type { Screen } from '../screen.ts';
 import { count } from '../text.ts';
@@ -124,7 +124,9 @@ export function addCampaigns(program: Command, io: Io): void {
   addRedial(campaigns);
   const skip = { usage: 'skip <id> <contact>', says: 'Never dial this contact', example: `skip ${EXAMPLE} cc_…` };
   campaigns.add(skip, async ({ client, screen }, id = '', contactId = '') => {
-    screen.record(await client.campaigns.skipContact(id, await idOf(client, contactsOf(id), contactId)));
+    screen.record(
+      await client.campaigns.skipContact(id, await namedId(client, contactsOf(id), contactId, `campaigns skip ${id}`)),
+    );
   });
   addStats(campaigns);
   addContacts(campaigns);
