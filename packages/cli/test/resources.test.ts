@@ -87,7 +87,7 @@ test('a sound is sent, listed and deleted', async () => {
   expect((await cli(['sounds', 'list'])).stdout).toMatch(new RegExp(`^${id} +confirmed.wav +${durationMs}$`, 'm'));
   expect(await json('sounds', 'show', id)).toHaveProperty('url');
   await json('sounds', 'delete', id);
-  expect(await json('sounds', 'list')).toEqual([]);
+  expect((await cli(['sounds', 'list'])).stdout).not.toContain(id);
   expect((await cli(['sounds', 'upload', '/no/such.wav'])).code).toBe(2);
   const refused = await cli(['sounds', 'upload', await file('words.wav', 'words')]);
   expect(refused.code).toBe(1);
