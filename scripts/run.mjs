@@ -1,5 +1,5 @@
-// What `npm run demo`, `npm run trunkline`, `npm start`, `npm test`, `npm run chaos`, `npm run mutate`, `npm run bench` and
-// `npm run generate` call. It runs on the Node that the machine has (20 or newer) and installs what is missing, the pinned
+// What `npm run demo`, `npm run trunkline`, `npm start`, `npm test`, `npm run chaos`, `npm run mutate`, `npm run bench`,
+// `npm run generate` and `npm run deploy` call. It runs on the Node that the machine has (20 or newer) and installs what is missing, the pinned
 // Node among it; all else runs on that one.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -29,6 +29,7 @@ const tasks = {
   bench: (args) => runToTheEnd(...source('bench/run.ts', ...args)),
   test: async (args) => (await import('./check.mjs')).check(args),
   generate: async () => (await import('./generate.mjs')).generate(),
+  deploy: async (args) => (await import('./deploy.mjs')).deploy(args),
 };
 
 const whereThePersonStands = () =>

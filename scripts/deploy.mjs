@@ -1,0 +1,41 @@
+// Puts the server into a folder of its own, with all that it needs, the pinned Node among it: `npm run deploy -- /opt/trunkline`.
+// What stood there goes once the new one is whole.
+import { chmodSync, copyFileSync, existsSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { pnpm } from './pnpm.mjs';
+import { node, runStep, say } from './process.mjs';
+
+const START = `#!/bin/sh
+# Written by \`npm run deploy\`.
+here=$(dirname "$(readlink -f "$0")")
+exec "$here/node" --max-semi-space-size=8 "$here/dist/src/bin.js" "$@"
+`;
+
+async function step(what, command, args) {
+  const { code } = await runStep(command, args);
+  if (code !== 0) throw new Error(`${what} could not be done.`);
+}
+
+/** @param {string[]} words the folder, as a whole path */
+export async function deploy([folder = '']) {
+  if (!path.isAbsolute(folder)) throw new Error('Usage: npm run deploy -- /opt/trunkline');
+  const [next, before] = [`${folder}.next`, `${folder}.before`];
+  rmSync(next, { recursive: true, force: true });
+  say('Building the server …');
+  await step('The build', 'turbo', ['run', 'build', '--filter=@trunkline/server', '--output-logs=errors-only']);
+  const { code, output } = await pnpm(['--filter=@trunkline/server', 'deploy', '--prod', next]);
+  if (code !== 0) throw new Error(`${output.trim()}\nThe server could not be put into ${folder}.`);
+  // At its first start the embedded PostgreSQL links its libraries, where a service may write nothing.
+  const binaries = pathToFileURL(path.join(next, 'dist/src/foundation/database/postgres/binaries.js'));
+  await step('The database', node, ['-e', `import('${binaries}').then((made) => made.postgresBinaries())`]);
+  copyFileSync(realpathSync(node), path.join(next, 'node'));
+  writeFileSync(path.join(next, 'trunkline-server'), START);
+  for (const name of ['node', 'trunkline-server']) chmodSync(path.join(next, name), 0o755);
+  rmSync(before, { recursive: true, force: true });
+  if (existsSync(folder)) renameSync(folder, before);
+  renameSync(next, folder);
+  rmSync(before, { recursive: true, force: true });
+  say(`The server is in ${folder}. Start it: ${path.join(folder, 'trunkline-server')} serve`);
+  return 0;
+}
