@@ -42,8 +42,8 @@ export interface Page {
   size(width: number, height: number, dark?: boolean): Promise<void>;
   /** Runs a script, and returns what it comes to. */
   run<Value>(script: string): Promise<Value>;
-  /** What is to be seen, as PNG. */
-  picture(): Promise<Buffer>;
+  /** What is to be seen. */
+  picture(format?: 'png' | 'webp'): Promise<Buffer>;
   /** Errors of the console, and addresses that were asked for, since this was called last. */
   told(): { errors: string[]; asked: string[] };
 }
@@ -133,8 +133,8 @@ async function openPage(
       if (exceptionDetails) throw new Error(wordsOf(exceptionDetails));
       return result!.value as never;
     },
-    async picture() {
-      const { data } = await send('Page.captureScreenshot', { format: 'png' });
+    async picture(format = 'png') {
+      const { data } = await send('Page.captureScreenshot', { format, ...(format === 'webp' && { quality: 60 }) });
       return Buffer.from(data!, 'base64');
     },
     told() {
