@@ -60,13 +60,11 @@ export const isDatabaseLost = (error: unknown): boolean =>
 export const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.code === 'unavailable';
 
 function isConnectionLost(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
   if (error instanceof NoPrimary) return true;
-  if (error instanceof pg.DatabaseError) {
-    // Connection exceptions, operator intervention, too many connections, idle in transaction for too long.
-    return /^(08...|57P0[1-5]|53300|25P03)$/.test(error.code ?? '');
-  }
-  return (
-    'syscall' in error || /^Connection terminated|not queryable|timeout exceeded|Client was closed/.test(error.message)
-  );
+  if (typeof error !== 'object' || error === null) return false;
+  // By what it says, and not by its class: the job queue hands on copies.
+  const { severity, code = '', message = '' } = error as Partial<pg.DatabaseError>;
+  // Connection exceptions, operator intervention, too many connections, idle in transaction for too long.
+  if (severity !== undefined) return /^(08...|57P0[1-5]|53300|25P03)$/.test(code);
+  return 'syscall' in error || /^Connection terminated|not queryable|timeout exceeded|Client was closed/.test(message);
 }
