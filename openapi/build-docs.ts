@@ -56,7 +56,11 @@ if (!html.match(LOGO)) throw new Error('Redoc has changed: look what the page lo
 const head = `<head>\n  <meta http-equiv="Content-Security-Policy" content="${POLICY}">`;
 /** Without the logo, its line would end in nothing. */
 const named = html.replaceAll('API docs by', 'API docs by Redoc');
-const readable = `<link rel="icon" href="${ICON}">\n<style>${readFileSync(fileOf('guides/reference.css'), 'utf8')}</style>\n</head>`;
+const own = (name: string) => readFileSync(fileOf(`guides/${name}`), 'utf8');
+const readable = `<link rel="icon" href="${ICON}">
+<style>${own('reference.css')}</style>
+<script>{${own('reference.js')}}</script>
+</head>`;
 writeFileSync(
   page,
   named

@@ -11,7 +11,7 @@ afterAll(() => docs?.stop());
 test.skipIf(!hasChromium)(
   'three guides, which have all that their style sheet knows, can be read by all, wide and narrow, light and dark (needs chromium)',
   async () => {
-    expect(await docs.faultsOf(COLOURED, { inColour: true, leftOut: [] })).toEqual([]);
+    expect(await docs.faultsOf(COLOURED)).toEqual([]);
   },
 );
 

@@ -14,29 +14,10 @@ export const REFERENCE = ['/', '/docs#/campaigns/createcampaign'];
 /** Guides have one style sheet: these have all that it colours. */
 export const COLOURED = ['get-started', 'errors', 'webhooks'].map((name) => `/docs/guides/${name}`);
 
-/** What Redoc's own markup has, which none of its settings changes. */
-export const OF_REDOC = [
-  // Of its menu, which isn't in a `nav`.
-  'region',
-  // It shows an operation as a page of its own, whose title is an h2,
-  'page-has-heading-one',
-  // with an h4 behind it for security and for bodies.
-  'heading-order',
-  // The list of examples is named "Example", and shows which one is chosen.
-  'label-content-name-mismatch',
-];
-
 /** What breaks one of axe's rules now, a line each. */
 const broken = (page: Page, options: object) =>
   page.run<string[]>(`axe.run(${JSON.stringify({ resultTypes: ['violations'], ...options })}).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => [id, html, failureSummary].join(' '))))`);
-
-interface Look {
-  /** Also at its colours, which takes longer than all else. */
-  inColour: boolean;
-  /** Rules of axe that don't count. */
-  leftOut: string[];
-}
 
 /** Starts a server and a browser that looks at its docs. */
 export async function startLooking() {
@@ -45,9 +26,7 @@ export async function startLooking() {
   const origin = server.url;
 
   /** What is wrong with a page: wide and light, then narrow and dark. */
-  async function faultsAt(page: Page, address: string, { inColour, leftOut }: Look): Promise<string[]> {
-    const off = [...leftOut, ...(inColour ? [] : ['color-contrast'])];
-    const rules = Object.fromEntries(off.map((rule) => [rule, { enabled: false }]));
+  async function faultsAt(page: Page, address: string): Promise<string[]> {
     await page.open('about:blank');
     page.told();
     await page.size(1400, 900);
@@ -56,11 +35,11 @@ export async function startLooking() {
     const faults: string[] = [];
     for (const { width, dark, options } of [
       { width: 1400, dark: false, options: { runOnly: ['color-contrast'] } },
-      { width: 390, dark: true, options: { rules } },
+      { width: 390, dark: true, options: {} },
     ]) {
       await page.size(width, 850, dark);
       await settled(page);
-      if (dark || inColour) faults.push(...(await broken(page, options)));
+      faults.push(...(await broken(page, options)));
       const needed = await page.run<number>('document.documentElement.scrollWidth');
       if (needed > width) faults.push(`It needs ${needed} pixels, of ${width}.`);
     }
@@ -70,12 +49,12 @@ export async function startLooking() {
   }
 
   /** The same of several, two at a time. */
-  async function faultsOf(addresses: string[], how: Look): Promise<string[]> {
+  async function faultsOf(addresses: string[]): Promise<string[]> {
     const left = addresses.values();
     const faults: string[] = [];
     const look = async () => {
       const page = await browser.page();
-      for (const address of left) faults.push(...(await faultsAt(page, address, how)));
+      for (const address of left) faults.push(...(await faultsAt(page, address)));
     };
     await Promise.all([look(), look()]);
     return faults;
