@@ -15,7 +15,7 @@ import { animated } from './animated-webp.ts';
 
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const folder = fileOf('../../docs/pictures/');
-const LARGEST_BYTES = 1_000_000;
+const LARGEST_BYTES = 700_000;
 const SIZE = [1200, 760] as const;
 const FRAMES = 16;
 const BETWEEN_MS = 1500;
@@ -52,7 +52,13 @@ async function startServer() {
   };
 }
 
-/** A campaign over the demo's contacts, which calls all day. */
+/** From the hour that it is in the mountains of the USA, by the callee's clock: those west of them wait. */
+const hours = () => {
+  const hour = new Date().toLocaleString('en-GB', { hour: '2-digit', timeZone: 'America/Denver' });
+  return { scheduleStart: Number(hour) * 60, scheduleEnd: 1440 };
+};
+
+/** A campaign over the demo's contacts. */
 async function startCampaign(client: TrunklineClient): Promise<string> {
   const provider = 'simulator';
   const { items } = await client.phoneNumbers.searchAvailable({ provider, country: 'US' });
@@ -73,6 +79,7 @@ async function startCampaign(client: TrunklineClient): Promise<string> {
     lists: [{ id: list.id, role: 'contacts' }],
     maxConcurrency: 40,
     retryPolicy: [60],
+    ...hours(),
   });
   await client.campaigns.start(id);
   return id;
