@@ -50,6 +50,9 @@ import { withLimitsKept } from './voices/agents/limits-elsewhere.ts';
 import { usingOperatorKey } from './voices/agents/operator-model.ts';
 import { createSentences } from './voices/speech/sentences.ts';
 
+/** They fetch jobs and note their ends, which takes milliseconds. */
+const MOST_JOB_CONNECTIONS = 4;
+
 /** What tests put in place of the server's own. */
 export interface Overrides extends SimulatorOverrides {
   handlers?: Partial<Handlers>;
@@ -179,7 +182,11 @@ export async function openServices(parts: Parts) {
     sound,
     words,
     sentences,
-    jobs: await openJobs({ connection: database.connection, log, registry, asleep: quiet.add(anyJob) }),
+    jobs: await openJobs({
+      connection: database.connection,
+      connections: Math.min(Math.ceil(config.poolSize / 4), MOST_JOB_CONNECTIONS),
+      ...{ log, registry, asleep: quiet.add(anyJob) },
+    }),
     lease,
   };
 }

@@ -43,7 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await database.close();
   await takeOut(connection);
   // The first server of each clone would make the queue's tables, which takes longer than the clone.
-  const jobs = await openJobs({ connection, log, registry: new Registry() });
+  const jobs = await openJobs({ connection, connections: 1, log, registry: new Registry() });
   await jobs.close();
   project.provide('testServer', { connection: server.connection, maker, template, embedded: server.embedded });
   const statuses = await mkdtemp(path.join(tmpdir(), `${folderStart}${process.pid}-statuses-`));

@@ -26,6 +26,7 @@ export async function startServerProcess(environment: Record<string, string>, ma
       PORT: '0',
       HOST: '127.0.0.1',
       RATE_LIMIT_PER_MINUTE: '0',
+      POOL_SIZE: '4',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -66,6 +66,8 @@ export async function startTestServer(overrides: TestOverrides = {}) {
     databaseUrl: connectionString,
     bootstrapApiKey: apiKey,
     rateLimitPerMinute: 0,
+    // Each takes PostgreSQL as long to open as what most tests ask it.
+    poolSize: 4,
     ...overrides.config,
   };
   const log = overrides.log ?? pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });

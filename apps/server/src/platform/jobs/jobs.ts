@@ -115,11 +115,14 @@ const rethrown = (error: unknown) => {
 /** Opens the queue in the schema `pgboss` of the database, and makes that schema where it is missing. */
 export async function openJobs({
   connection,
+  connections,
   log,
   registry,
   asleep,
 }: {
   connection: Connection;
+  /** Most that it opens, beside one to listen. */
+  connections: number;
   log: Logger;
   registry: Registry;
   /** Waits while there is no job (`anyJob`). */
@@ -127,7 +130,7 @@ export async function openJobs({
 }): Promise<Jobs> {
   const boss = new PgBoss({
     ...connection,
-    max: 4,
+    max: connections,
     // Of its pool, of which its type doesn't tell.
     ...{ idleTimeoutMillis: IDLE_MS, Client },
     application_name: 'trunkline jobs',

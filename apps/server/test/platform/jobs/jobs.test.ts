@@ -16,7 +16,7 @@ let database: Database;
 let jobs: Jobs;
 let others: Jobs;
 
-const open = () => openJobs({ connection: fresh.connection, log, registry: new Registry() });
+const open = () => openJobs({ connection: fresh.connection, connections: 1, log, registry: new Registry() });
 
 beforeAll(async () => {
   fresh = await freshDatabase();

@@ -27,7 +27,7 @@ async function readingOf(registry: Registry, name: string): Promise<Record<strin
 
 test('each queue tells for how long its first has been due; what is not due yet, or rests, counts for nothing', () =>
   withDatabase(async (database) => {
-    const jobs = await openJobs({ connection: database.connection, log, registry: new Registry() });
+    const jobs = await openJobs({ connection: database.connection, connections: 1, log, registry: new Registry() });
     await jobs.work({ queue: 'read-document', concurrency: 1, run: async () => undefined });
     await jobs.quit();
     const workspaceId = await seedWorkspace(database);
@@ -68,7 +68,7 @@ test('each queue tells for how long its first has been due; what is not due yet,
 
 test('a campaign that is due counts from when it was seen so, and anew once somebody has served it', () =>
   withDatabase(async (database) => {
-    const jobs = await openJobs({ connection: database.connection, log, registry: new Registry() });
+    const jobs = await openJobs({ connection: database.connection, connections: 1, log, registry: new Registry() });
     const { campaignId } = await seedCampaign(database, { contacts: 0 });
     const registry = new Registry();
     registerQueueMetrics(registry, database, systemClock);

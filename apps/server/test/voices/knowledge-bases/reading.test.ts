@@ -36,7 +36,7 @@ beforeAll(async () => {
   const directory = path.join(dataDir, 'objects');
   const log = pino({ level: 'silent' });
   const objects = await openDiskObjectStore({ directory, secrets: ['x'], baseUrl: () => server.url, clock, log });
-  const jobs = await openJobs({ connection: database.connection, log, registry: new Registry() });
+  const jobs = await openJobs({ connection: database.connection, connections: 1, log, registry: new Registry() });
   deps = {
     database,
     objects,
