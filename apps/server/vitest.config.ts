@@ -18,8 +18,10 @@ export const shared = {
       ...['--max-semi-space-size=64', '--min-semi-space-size=32', '--single-threaded-gc'],
       '--max-optimized-bytecode-size=4000',
     ],
-    // Tests wait as much as they compute: two cores are busy with four at a time.
-    maxWorkers: 4,
+    // Tests wait as much as they compute: two cores are busy with three at a time. With more a slow machine is late with
+    // everything, and what comes too late is done again.
+    maxWorkers: 3,
+    maxConcurrency: 3,
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: PATIENCE_MS } },

@@ -131,7 +131,7 @@ test('keys are changed without a secret or a no that is lost, while servers run;
   });
   await last.stop();
   for (const wrong of [before, other]) await expect(start(wrong)).rejects.toThrow('ENCRYPTION_KEY is not the one');
-}, 60_000);
+});
 
 test('the command says what it has moved, and what no key opens', async () => {
   const { connectionString, start } = await installation();
@@ -156,4 +156,4 @@ test('the command says what it has moved, and what no key opens', async () => {
     /^failed: Encrypted anew: 9\. Under ENCRYPTION_KEY already: 0\.\n1 can be opened by no key that is set:\n {2}webhooks\.previous_secret \S+\nSet the key/,
   );
   expect(await run({ ENCRYPTION_KEY: other, ENCRYPTION_KEY_SECOND: before })).toContain('is not the one under which');
-}, 60_000);
+});

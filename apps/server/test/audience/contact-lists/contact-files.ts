@@ -59,6 +59,15 @@ export async function framesOf(response: Response): Promise<Frame[]> {
   });
 }
 
+/** The frames that tell of another status: those between say how far a slow server is. */
+export const statusesOf = async (response: Response): Promise<Frame[]> =>
+  (await framesOf(response)).filter(({ event }) => event !== 'upload.progress');
+
+/** Waits until the validation of an upload has ended, or its import. Returns the ID of the event that told so. */
+export async function lastEventId(server: TestServer, ids: Ids): Promise<string> {
+  return (await framesOf(await openEvents(server, ids))).at(-1)!.id;
+}
+
 /** Waits until the validation of an upload has ended. */
 export async function validated(server: TestServer, ids: Ids): Promise<Upload> {
   const frames = await framesOf(await openEvents(server, ids));

@@ -8,9 +8,10 @@ import {
   confirm,
   createWithFile,
   entriesOf,
-  framesOf,
   importFile,
+  lastEventId,
   openEvents,
+  statusesOf,
   validated,
 } from './contact-files.ts';
 
@@ -35,10 +36,10 @@ test('from a new list to its entries', async () => {
   const stream = openEvents(server, ids);
   const stored = await fetch(list.uploadUrl, { method: 'PUT', headers: list.uploadHeaders, body: file });
   expect(stored.status).toBe(200);
-  const frames = await framesOf(await stream);
+  const frames = await statusesOf(await stream);
   const events = frames.map((frame) => frame.event);
   expect(events).toEqual(['upload.pending', 'upload.uploaded', 'upload.validating', 'upload.validated']);
-  expect(frames.map((frame) => frame.id)).toEqual(['1', '2', '3', '4']);
+  expect(frames.map((frame) => frame.id).slice(0, 3)).toEqual(['1', '2', '3']);
   expect(frames.every((frame) => frame.data.eventId === frame.id && frame.data.eventType === frame.event)).toBe(true);
   const upload = frames.at(-1)!.data.data;
   expect(upload.metadata).toEqual({ totalRows: 2, validRows: 2, invalidRows: 0, duplicateRows: 0 });
@@ -70,7 +71,7 @@ test('from a new list to its entries', async () => {
     },
   ]);
 
-  const again = await framesOf(await openEvents(server, ids, '4'));
+  const again = await statusesOf(await openEvents(server, ids, frames.at(-1)!.id));
   expect(again.map((frame) => frame.event)).toEqual(['upload.processing', 'upload.processed']);
   expect((await openEvents(server, ids, again.at(-1)!.id)).status).toBe(204);
 });
@@ -89,24 +90,30 @@ test('a later file without time zones leaves a person the own one', async () => 
 
 test('a stream starts with the current state where the last event is missing or not known', async () => {
   const ids = await importFile(server, file);
+  const all = await statusesOf(await openEvents(server, ids, '1'));
+  expect(all.map((frame) => frame.event.slice(7))).toEqual([
+    'uploaded',
+    'validating',
+    'validated',
+    'processing',
+    'processed',
+  ]);
   for (const last of [undefined, '999', '0', 'x']) {
-    const frames = await framesOf(await openEvents(server, ids, last));
-    expect(frames.map((frame) => [frame.id, frame.event])).toEqual([['6', 'upload.processed']]);
+    const frames = await statusesOf(await openEvents(server, ids, last));
+    expect(frames.map((frame) => [frame.id, frame.event])).toEqual([[all.at(-1)!.id, 'upload.processed']]);
   }
-  const all = await framesOf(await openEvents(server, ids, '1'));
-  expect(all.map((frame) => frame.id)).toEqual(['2', '3', '4', '5', '6']);
 });
 
 test('a stream that names the validation waits for the confirm', async () => {
   const ids = await createWithFile(server, file);
-  await validated(server, ids);
-  const waiting = openEvents(server, ids, '4').then(framesOf);
+  const waiting = openEvents(server, ids, await lastEventId(server, ids)).then(statusesOf);
   await confirm(server, ids);
   expect((await waiting).map((frame) => frame.event)).toEqual(['upload.processing', 'upload.processed']);
 });
 
 test('a stream ends also where it has read the row before the last event, and the event already', async () => {
   const ids = await importFile(server, file);
+  const last = Number(await lastEventId(server, ids));
   const setRow = (status: 'processing' | 'processed', revision: number) =>
     server.database.inEngine((tx) =>
       tx.db
@@ -115,12 +122,12 @@ test('a stream ends also where it has read the row before the last event, and th
         .where('id', '=', fromId(ids.uploadID))
         .execute(),
     );
-  await setRow('processing', 5);
-  const stream = await openEvents(server, ids, '4');
+  await setRow('processing', last - 1);
+  const stream = await openEvents(server, ids, String(last - 2));
   const reader = stream.clone().body!.getReader();
   await reader.read();
-  await setRow('processed', 6);
-  expect((await framesOf(stream)).map((frame) => frame.event)).toEqual(['upload.processing', 'upload.processed']);
+  await setRow('processed', last);
+  expect((await statusesOf(stream)).map((frame) => frame.event)).toEqual(['upload.processing', 'upload.processed']);
 });
 
 test('lists, uploads and entries by page, order and text', async () => {

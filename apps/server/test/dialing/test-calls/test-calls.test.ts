@@ -28,7 +28,7 @@ function newNumber(): string {
 }
 
 beforeAll(async () => {
-  server = await startTestServer({ config: { simulatorSpeed: 50, leaseSeconds: 1 } });
+  server = await startTestServer({ config: { simulatorSpeed: 50 } });
 });
 afterAll(() => server.stop());
 beforeEach(async () => {

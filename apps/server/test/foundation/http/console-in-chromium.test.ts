@@ -16,7 +16,7 @@ beforeAll(async () => {
   if (!hasChromium) return;
   desk = await openConsole();
   campaignId = await draftOf(desk, 'November reminders', 60);
-}, 60_000);
+});
 afterAll(() => desk?.stop());
 
 test.skipIf(!hasChromium)(
@@ -102,7 +102,6 @@ test.skipIf(!hasChromium)(
     expect(faults).toEqual([]);
     await context.close();
   },
-  150_000,
 );
 
 test.skipIf(!hasChromium)(
@@ -121,7 +120,6 @@ test.skipIf(!hasChromium)(
     expect((await desk.client.contactLists.list({ searchText: 'Customers 2026' })).totalCount).toBe(1);
     await context.close();
   },
-  90_000,
 );
 
 test.skipIf(!hasChromium)(
@@ -165,7 +163,6 @@ test.skipIf(!hasChromium)(
     }
     expect(faults).toEqual([]);
   },
-  90_000,
 );
 
 /** An agent whose name would run, were it more than a text. */
@@ -301,7 +298,6 @@ test.skipIf(!hasChromium)(
     expect(faults).toEqual([]);
     await context.close();
   },
-  30_000,
 );
 
 test.skipIf(!hasChromium)('who may only read is shown nothing that changes anything (needs chromium)', async () => {

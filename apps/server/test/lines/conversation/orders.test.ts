@@ -11,7 +11,7 @@ let orders: Order[];
 beforeAll(async () => {
   orders = [];
   for (let seed = 1; seed <= ORDERS; seed += 1) orders.push(await runOrder(seed));
-}, 120_000);
+});
 
 /** The seeds and stories of orders that something is wrong with. */
 const wrong = (isWrong: (order: Order) => boolean) =>

@@ -18,7 +18,7 @@ test('a host of a trunk that dies in a campaign costs no more than the calls tha
   expect((await stats()).outcomes.answered).toBeGreaterThanOrEqual(40 - lost);
   expect(rungTwice()).toBe(0);
   expect((await readTrunk()).status).toBe('active');
-}, 120_000);
+});
 
 test('a host that is out of service passes each call on, and no number is held back for it', async () => {
   const { hosts, start, stats, called, readTrunk } = await twoHosts(20, (call) => call.reject(503));
@@ -28,4 +28,4 @@ test('a host that is out of service passes each call on, and no number is held b
   expect(hosts[1].calls).toHaveLength(20);
   expect(hosts[0].calls.length).toBeLessThan(10);
   expect(await readTrunk()).toMatchObject({ status: 'active' });
-}, 120_000);
+});
