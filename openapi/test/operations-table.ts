@@ -66,6 +66,8 @@ POST /v1/calls/contact-lists/{id}/uploads createContactListUpload contact_lists:
 GET /v1/calls/contact-lists/{id}/uploads/{uploadID} getContactListUpload contact_lists:read 200 404
 PATCH /v1/calls/contact-lists/{id}/uploads/{uploadID} updateContactListUpload contact_lists:write 200 404 409
 GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/preview previewContactListUpload contact_lists:read 200 404 409
+GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/rejected-rows listRejectedContactListRows contact_lists:read 200 404 409
+PATCH /v1/calls/contact-lists/{id}/uploads/{uploadID}/rejected-rows/{row} mendRejectedContactListRow contact_lists:write 200 404 409
 GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/events streamContactListUploadEvents contact_lists:read 200 204 404
 POST /v1/calls/contact-lists/{id}/uploads/{uploadID}/confirm confirmContactListUpload contact_lists:write 200 404 409
 
