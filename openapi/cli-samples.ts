@@ -46,6 +46,7 @@ createContactList lists upload <fileName> [--name] [--country=defaultCountry] --
 getContactList lists show <id>
 deleteContactList lists delete <id>
 listContactListEntries lists entries <id>
+listRejectedContactListRows lists rejected <id>
 listDoNotCall dnc list
 addDoNotCall dnc add <phoneNumbers> [--reason]
 removeDoNotCall dnc remove <phoneNumber>

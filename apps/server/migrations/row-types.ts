@@ -31,6 +31,7 @@ const known: Record<string, string> = {
   'events.data': 'object',
   'exports.failure_code': "'too_many_rows' | 'file_too_large' | 'source_deleted' | 'could_not_be_written'",
   'exports.filter': 'object',
+  'rejected_rows.errors': 'object[]',
   'run_signals.data': 'object',
   'sip_calls.agent_end': 'object',
   'sip_calls.dialog': 'object',

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { deleteOldRejectedRows } from '../audience/contact-lists/rejected-rows.ts';
 import type { Config } from '../config.ts';
 import { deleteOldCalls } from '../dialing/calls/retention.ts';
 import { deleteOldRuns, forgetOldConcurrencyKeys } from '../dialing/workflows/runs/retention.ts';
@@ -52,6 +53,7 @@ export function startRetention({
     sweep('delivery', async (signal) => void (await eraseOldDeliveries(database, clock.now(), signal))),
     sweep('SIP message', (signal) => eraseOldMessages(database, clock.now(), signal)),
     sweep('key', (signal) => deleteOldIdempotencyKeys(database, clock.now(), signal)),
+    sweep('rejected row', (signal) => deleteOldRejectedRows(database, clock.now(), signal)),
     sweep('session', (signal) => deleteOldSessions(database, clock.now(), signal)),
     sweep('member', (signal) => deleteRemovedMembers(database, signal)),
     sweep('concurrency key', (signal) => forgetOldConcurrencyKeys(database, clock.now(), signal), KEYS_MS),

@@ -139,12 +139,17 @@ test('contact lists and the do-not-call list', async () => {
   const taking = walker.DELETE(`${lists}/{id}/entries/{phoneNumber}`, entry);
   await step('removeContactListEntry', 'contact_list.entry_removed', taking, () => list.id);
   await step('deleteContactList', 'contact_list.deleted', walker.DELETE(`${lists}/{id}`, at(list.id)), () => list.id);
-  const ids = await createWithFile(server, 'phone\n+14155550101\n+14155550102\n+14155550103\n+14155550104\n');
+  const ids = await createWithFile(server, 'phone\n+14155550101\n+14155550102\n+14155550103\n+14155550104\n12\n');
   await validated(server, ids);
   const path = { params: { path: ids } };
   const mapping = walker.PATCH(`${lists}/{id}/uploads/{uploadID}`, { ...path, body: { phoneColumns: ['phone'] } });
   await step('updateContactListUpload', 'upload.updated', mapping, () => ids.uploadID);
   await validated(server, ids);
+  const mended = walker.PATCH(`${lists}/{id}/uploads/{uploadID}/rejected-rows/{row}`, {
+    params: { path: { ...ids, row: 6 } },
+    body: { cells: { phone: '+14155550105' } },
+  });
+  await step('mendRejectedContactListRow', 'upload.updated', mended, () => ids.uploadID);
   const confirming = walker.POST(`${lists}/{id}/uploads/{uploadID}/confirm`, { params: { path: ids } });
   await step('confirmContactListUpload', 'upload.confirmed', confirming, () => ids.uploadID);
 

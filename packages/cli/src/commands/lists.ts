@@ -1,10 +1,25 @@
 import type { Command } from 'commander';
+import { Fault, usageFault } from '../faults.ts';
 import { addFlags, number } from '../flags.ts';
 import { type Client, group, showList } from '../group.ts';
 import type { Io } from '../io.ts';
+import { plain } from '../text.ts';
 import { READ_AS, uploadList } from './upload-list.ts';
 
 const EXAMPLE = 'list_…';
+
+async function latestUpload(client: Client, id: string): Promise<string> {
+  const { uploadDetails } = await client.contactLists.get(id);
+  if (uploadDetails) return uploadDetails.id;
+  throw usageFault('No file was uploaded into this list.');
+}
+
+/** `phone=+14155550142` */
+function cellOf(text: string): [column: string, value: string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw usageFault(`${text} is no cell.`, 'Write the column, =, and its value: phone=+14155550142');
+  return [text.slice(0, at), text.slice(at + 1)];
+}
 
 export function addLists(program: Command, io: Io): void {
   const lists = group(program, io, 'lists', 'Contact lists', EXAMPLE);
@@ -45,5 +60,33 @@ export function addLists(program: Command, io: Io): void {
       ]);
     })
     .option('--limit <n>', 'how many at most', number, 50);
+  const rejected = { usage: 'rejected <id>', says: 'The rows of its latest file that fail', example: `rejected ${EXAMPLE}` };
+  lists
+    .add(rejected, async (context, id = '') => {
+      const uploadId = await latestUpload(context.client, id);
+      await showList(
+        context,
+        (perPage: number) => context.client.contactLists.listRejectedRows(id, uploadId, { perPage }),
+        [
+          ['row', 'row'],
+          ['value', ({ errors }) => errors.map(({ value }) => value || '(empty)').join('; ')],
+          ['why', ({ errors }) => errors.map(({ reason }) => reason).join(' ')],
+        ],
+      );
+    })
+    .option('--limit <n>', 'how many at most', number, 50);
+  const mend = {
+    usage: 'mend <id> <row> <cells...>',
+    says: 'Give cells of such a row other values, before the import',
+    example: `mend ${EXAMPLE} 17 phone=+14155550142`,
+  };
+  lists.add(mend, async ({ client, screen }, id = '', row = '', ...given) => {
+    const cells = Object.fromEntries(given.map(cellOf));
+    const mended = await client.contactLists.mendRejectedRow(id, await latestUpload(client, id), row, { cells });
+    if (screen.json) return screen.record(mended);
+    const { mendedAt, phoneNumber = '', errors } = mended;
+    if (mendedAt) screen.say(`Row ${plain(row)} is imported with the others: ${plain(phoneNumber)}`);
+    else throw new Fault(errors.map(({ reason }) => plain(reason)).join(' '));
+  });
   lists.one('delete <id>', 'Delete a list', (client, id = '') => client.contactLists.delete(id));
 }

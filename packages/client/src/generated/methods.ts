@@ -48,6 +48,10 @@ export interface ContactListsMethods {
   updateUpload(id: string, uploadID: string, body: Body<'updateContactListUpload'>, options?: RequestOptions & { ifMatch?: string }): Answer<'updateContactListUpload'>;
   /** Preview an upload. `GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/preview` */
   previewUpload(id: string, uploadID: string, options?: RequestOptions): Answer<'previewContactListUpload'>;
+  /** List the rows that an upload rejects. `GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/rejected-rows` */
+  listRejectedRows(id: string, uploadID: string, query?: Query<'listRejectedContactListRows'>, options?: RequestOptions): Listing<'listRejectedContactListRows'>;
+  /** Mend a rejected row. `PATCH /v1/calls/contact-lists/{id}/uploads/{uploadID}/rejected-rows/{row}` */
+  mendRejectedRow(id: string, uploadID: string, row: string, body: Body<'mendRejectedContactListRow'>, options?: RequestOptions): Answer<'mendRejectedContactListRow'>;
   /** Follow an upload. `GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/events` */
   streamUploadEvents(id: string, uploadID: string, options?: EventOptions): Events<'streamContactListUploadEvents'>;
   /** Import a validated upload. `POST /v1/calls/contact-lists/{id}/uploads/{uploadID}/confirm` */
@@ -421,7 +425,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   people:
     '+ get:Gq*',
   contactLists:
-    '/calls+ ! Gl*/entries addEntries:Pbk*/entries getEntry:G*/entries* updateEntry:Ab*/entries* removeEntry:D*/entries* Gl*/uploads createUpload:Pbk*/uploads getUpload:G*/uploads* updateUpload:Ab*/uploads* previewUpload:G*/uploads*/preview streamUploadEvents:Gs*/uploads*/events confirmUpload:P*/uploads*/confirm',
+    '/calls+ ! Gl*/entries addEntries:Pbk*/entries getEntry:G*/entries* updateEntry:Ab*/entries* removeEntry:D*/entries* Gl*/uploads createUpload:Pbk*/uploads getUpload:G*/uploads* updateUpload:Ab*/uploads* previewUpload:G*/uploads*/preview Gl*/uploads*/rejected-rows mendRejectedRow:Ab*/uploads*/rejected-rows* streamUploadEvents:Gs*/uploads*/events confirmUpload:P*/uploads*/confirm',
   phoneNumbers:
     '/telephony+ Gl searchAvailable:Gq^/available-phone-numbers Pbk/buy import:Pbk/import/manual G* Ab* release:D* startTestCall:Pbk*/test-call getTestCall:G^/test-calls*',
   trunks:

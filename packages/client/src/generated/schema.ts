@@ -281,7 +281,7 @@ export interface paths {
         head?: never;
         /**
          * Have an upload read otherwise
-         * @description Says which columns hold what, or how the text is encoded, without a second upload. A file that is `validated`, or `failed` less than a day ago, is read again from its start; follow its events until it is `validated` once more. One that has not come yet will be read so. Refused while the file is being checked, and once it is confirmed.
+         * @description Says which columns hold what, or how the text is encoded, without a second upload. A file that is `validated`, or `failed` less than a day ago, is read again from its start, without what was mended of its rows; follow its events until it is `validated` once more. One that has not come yet will be read so. Refused while the file is being checked, and once it is confirmed.
          */
         patch: operations["updateContactListUpload"];
         trace?: never;
@@ -315,6 +315,73 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/contact-lists/{id}/uploads/{uploadID}/rejected-rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the rows that an upload rejects
+         * @description The rows of the file that can't be imported, in the file's order unless asked otherwise, each with its cells and with all that is wrong with it. Before the confirm they can be mended, and are gone from here then. Kept are the first 1,000 of a file, or fewer if they hold more than 4 million characters, for 30 days; `metadata.invalidRows` of the upload counts all of them, and the error report has them all. Duplicates are not among them.
+         */
+        get: operations["listRejectedContactListRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/contact-lists/{id}/uploads/{uploadID}/rejected-rows/{row}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+                /**
+                 * @description Row number in the file, from 1. Row 1 is the header.
+                 * @example 17
+                 */
+                row: number;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Mend a rejected row
+         * @description Gives cells of a rejected row other values, before the upload is confirmed. The row is judged again, by the same rules as the file: it is imported with the others then (`mendedAt`), or is still rejected, with what is wrong with it now. What was mended stays so: the same once more answers the same, and something else is 409. If the file is read otherwise, it is read from its start, without what was mended.
+         */
+        patch: operations["mendRejectedContactListRow"];
         trace?: never;
     };
     "/v1/calls/contact-lists/{id}/uploads/{uploadID}/events": {
@@ -4456,6 +4523,45 @@ export interface components {
             doNotCall?: components["schemas"]["ContactListDoNotCallRows"];
             /** @description Why the file can't be imported, as far as its beginning shows. Absent otherwise. */
             failure?: components["schemas"]["ContactListUploadFailure"];
+        };
+        /** @description A row of a file that can't be imported as it stands there, or that has been mended. */
+        ContactListRejectedRow: {
+            /**
+             * @description Row number in the file, from 1. Row 1 is the header.
+             * @example 17
+             */
+            row: number;
+            /** @description The cells, in the order of the upload's `columns`, as they stand in the file or have been mended. Of a row that can't be parted into cells, its beginning. Empty once its person was erased. */
+            cells: string[];
+            /** @description Why it is not imported. Empty if it is mended, or erased. */
+            errors: components["schemas"]["ContactListRowError"][];
+            /** @description The number of a row that is mended. */
+            phoneNumber?: components["schemas"]["E164"];
+            /** @description When the row was mended. It is imported with the others then. */
+            mendedAt?: components["schemas"]["Timestamp"];
+        };
+        /** @description A page of the rows that an upload rejects. */
+        ContactListRejectedRowPage: {
+            /** @description The rejected rows of this page. */
+            items: components["schemas"]["ContactListRejectedRow"][];
+            page: components["schemas"]["Page"];
+            perPage: components["schemas"]["PerPage"];
+            totalCount: components["schemas"]["TotalCount"];
+            nextCursor?: components["schemas"]["NextCursor"];
+            column: components["schemas"]["PageColumn"];
+            order: components["schemas"]["PageOrder"];
+        };
+        /** @description The cells that are to hold something else. */
+        MendContactListRow: {
+            /**
+             * @description What each holds from now on, by the names that the upload's `columns` have; a cell behind the last of them is `column_` and its position. Empty text empties a cell. What is not named stays; but a row that could not be parted into cells holds only what is given here.
+             * @example {
+             *       "Telefon": "+33612345678"
+             *     }
+             */
+            cells: {
+                [key: string]: string;
+            };
         };
         /** @description `upload.` and the status that the upload has now, or `upload.progress` while rows are read. */
         ContactListUploadEventType: ("upload.pending" | "upload.uploaded" | "upload.validating" | "upload.progress" | "upload.validated" | "upload.processing" | "upload.processed" | "upload.failed" | "upload.expired") | (string & Record<never, never>);
@@ -11921,6 +12027,140 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRejectedContactListRows: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["PageParameter"];
+                /**
+                 * @description Entries on a page. Above 100 is refused, never shortened.
+                 * @example 20
+                 */
+                perPage?: components["parameters"]["PerPageParameter"];
+                /**
+                 * @description The `nextCursor` of the page before. It holds the order, the filters and the page size of the first page, so that nothing else needs to be sent; another filter or order, and `page`, are refused beside it. `perPage` may change.
+                 * @example WyJsaXN0Q2FtcGFpZ25zIix7fSwiWzIsMjFdIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Direction of the order.
+                 * @example asc
+                 */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of rejected rows. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListRejectedRowPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The file has not been checked yet. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    mendRejectedContactListRow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Contact list ID.
+                 * @example list_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                id: components["schemas"]["ContactListId"];
+                /**
+                 * @description Upload ID.
+                 * @example upl_01932f3c8a7e7bd0a1b2c3d4e5f60720
+                 */
+                uploadID: components["schemas"]["UploadId"];
+                /**
+                 * @description Row number in the file, from 1. Row 1 is the header.
+                 * @example 17
+                 */
+                row: number;
+            };
+            cookie?: never;
+        };
+        /** @description The new cells. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MendContactListRow"];
+            };
+        };
+        responses: {
+            /** @description The row as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactListRejectedRow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The row is mended already, or the upload is not one that waits for its confirm. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -5,12 +5,13 @@ import { inChunks, MOST_AT_ONCE } from '../../foundation/values/in-chunks.ts';
 import { someAtOnce } from '../../foundation/values/some-at-once.ts';
 import { NotYet } from '../../platform/jobs/jobs.ts';
 import type { EraseJob } from './queues.ts';
+import { eraseRejected } from './rejected-rows.ts';
 import { uploadLock } from './upload-lock.ts';
 
 const FILES_AT_ONCE = 10;
 
 /**
- * Deletes the entries of uploads, in small transactions, and their files. Safe to run twice.
+ * Deletes the entries of uploads, in small transactions, their rejected rows, and their files. Safe to run twice.
  * @throws NotYet when a validation of such an upload still holds on; it will notice and let go
  */
 export async function eraseUploads(
@@ -56,5 +57,7 @@ async function eraseChunk(tx: WorkspaceTx, uploadId: string): Promise<boolean> {
       gone as (
         delete from contact_list_entries where ${ofUpload} and phone_number = any(array(select phone_number from picked)))
     select count(*) as count from picked`.execute(tx.db);
-  return picked[0]!.count === MOST_AT_ONCE;
+  if (picked[0]!.count === MOST_AT_ONCE) return true;
+  await eraseRejected(tx, uploadId);
+  return false;
 }

@@ -30,9 +30,10 @@ export function shapePreview({
 
 const unread = (title: string) => ({ name: title.trim(), use: 'variable' as const });
 
-const shapeError = ({ column, value, code, reason }: RowFault): Schemas['ContactListRowError'] => ({
+/** What is wrong with a row, as the contract shows it. */
+export const shapeError = ({ column, value, code, reason }: RowFault): Schemas['ContactListRowError'] => ({
   column,
-  value: value.slice(0, MAX_VALUE_LENGTH),
+  value: value.slice(0, MAX_VALUE_LENGTH).toWellFormed(),
   code,
   reason,
 });

@@ -8,7 +8,9 @@ import { auditOf } from '../../platform/journal/audit-of.ts';
 import { changeUpload } from './change-upload.ts';
 import { createUpload } from './create-upload.ts';
 import type { ContactListDeps } from './deps.ts';
+import { mendRow, refuseUnchecked } from './mend-row.ts';
 import { previewUpload } from './preview-upload.ts';
+import { rejectedPage, shapeRejected } from './rejected-rows.ts';
 import { signedUpload } from './signed-upload.ts';
 import { findList, uploadPage } from './store.ts';
 import { shapeUpload, shownEdition, type UploadRow } from './upload.ts';
@@ -71,6 +73,22 @@ export function uploadOperations(deps: ContactListDeps) {
       status: 200,
       body: await previewUpload(deps, workspaceId, uploadIds(path)),
     }),
+
+    listRejectedContactListRows: async ({ path, query }, { workspaceId }) => {
+      const { listId, uploadId } = uploadIds(path);
+      const page = pageOf({ order: 'asc', ...query });
+      const found = await database.inSnapshot(workspaceId, async (tx) => {
+        refuseUnchecked(await existing(findUpload(tx, listId, uploadId)));
+        return rejectedPage(tx, uploadId, page);
+      });
+      return { status: 200, body: pageAnswer(page, found, shapeRejected) };
+    },
+
+    mendRejectedContactListRow: async ({ path, body }, context) => {
+      const wanted = { ...uploadIds(path), row: path.row };
+      const row = await mendRow(deps, context.workspaceId, wanted, body.cells, auditOf(context));
+      return { status: 200, body: shapeRejected(row) };
+    },
 
     streamContactListUploadEvents: async ({ path, headers }, { workspaceId }) => {
       const reader = { workspaceId, lastEventId: headers['Last-Event-ID'] };

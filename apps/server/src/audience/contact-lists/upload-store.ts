@@ -4,6 +4,7 @@ import { from } from '../../foundation/database/moves.ts';
 import type { Schema, UploadStatus } from '../../foundation/database/schema.ts';
 import type { DueTime } from '../../platform/jobs/quiet.ts';
 import { type AuditEntry, record } from '../../platform/journal/record.ts';
+import type { ReadContact } from './reading/check-row.ts';
 import type { ReadAs } from './reading/file-format.ts';
 import { type FailureCode, isFinal, shapeUpload, type UploadRow, uploadTransitions } from './upload.ts';
 
@@ -181,6 +182,35 @@ export async function readAgain(
     ...{ has_do_not_call: false, do_not_call_rows: 0, do_not_call_row_numbers: [], consent_rows: 0 },
   };
   return moveUpload(tx, id, 'uploaded', { ...unknown, ...valuesOf(change) }, now, { auditEntry, only: status });
+}
+
+/** Counts a row of an upload that is validated, which was mended, among those that are imported. */
+export async function countMended(
+  tx: WorkspaceTx,
+  id: string,
+  { row, doNotCall, consent }: Pick<ReadContact, 'row' | 'doNotCall' | 'consent'>,
+  now: Date,
+  auditEntry: AuditEntry,
+): Promise<void> {
+  const counted = await tx.db
+    .updateTable('contact_list_uploads')
+    .set({
+      valid_rows: sql`valid_rows + 1`,
+      invalid_rows: sql`invalid_rows - 1`,
+      error_rows: sql`array_remove(error_rows, ${row})`,
+      ...(doNotCall && {
+        do_not_call_rows: sql`do_not_call_rows + 1`,
+        do_not_call_row_numbers: sql`(do_not_call_row_numbers || ${row}::integer)[:1000]`,
+      }),
+      ...(consent?.given && { consent_rows: sql`consent_rows + 1` }),
+      updated_at: now,
+      revision: sql`revision + 1`,
+    })
+    .where('workspace_id', '=', tx.workspaceId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await recordUpload(tx, counted, 'upload.validated', now, auditEntry);
 }
 
 /** Uploads that failed by then, or ended without being confirmed, and may have a file yet. */

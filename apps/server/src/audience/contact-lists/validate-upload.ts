@@ -7,6 +7,7 @@ import { NotYet } from '../../platform/jobs/jobs.ts';
 import type { ContactListDeps } from './deps.ts';
 import { type ErrorReportFile, openErrorReport } from './error-report-file.ts';
 import { eraseQueue, type UploadJob } from './queues.ts';
+import { eraseRejected, keepRejected } from './rejected-rows.ts';
 import { appendColumns, MOST_LIST_COLUMNS } from './store.ts';
 import { type FailureCode, readOptionsOf, type UploadRow } from './upload.ts';
 import { countFromNothing, failUpload, moveUpload, noteProgress } from './upload-store.ts';
@@ -58,7 +59,11 @@ export async function validateUpload(
           content = (await objects.get(upload.storage_key))[Symbol.asyncIterator]();
           return true;
         },
-        cleared: async () => void (await database.inWorkspace(workspaceId, (tx) => countFromNothing(tx, uploadId))),
+        cleared: async () =>
+          void (await database.inWorkspace(workspaceId, async (tx) => {
+            await eraseRejected(tx, uploadId);
+            await countFromNothing(tx, uploadId);
+          })),
         chunk: async () => {
           await soundFirst();
           const { value, done } = await content!.next();
@@ -70,7 +75,12 @@ export async function validateUpload(
           if (!positions) throw gone();
           return positions;
         },
-        report: async ({ text }) => void (await report.write(text)),
+        report: async ({ text, kept }) => {
+          await report.write(text);
+          const keep = (tx: WorkspaceTx) => keepRejected(tx, uploadId, kept, clock.now());
+          if (kept.length > 0) await database.inWorkspace(workspaceId, keep);
+          return undefined;
+        },
         progress: async (progress) => {
           const note = (tx: WorkspaceTx) => noteProgress(tx, uploadId, progress, clock.now());
           if (!(await database.inWorkspace(workspaceId, note))) throw gone();
@@ -144,6 +154,7 @@ async function end(
       error_report_key: reportKey ?? null,
       format: result.format ? JSON.stringify(result.format) : null,
       columns: result.columns ? JSON.stringify(result.columns) : null,
+      header: result.titles ? [...result.titles] : null,
     };
     if (!failure) {
       await moveUpload(tx, uploadId, 'validated', { ...counts, validated_at: now }, now);

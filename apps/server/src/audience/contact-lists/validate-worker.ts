@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { lowerThisThread } from '../../foundation/values/low-priority.ts';
 import { type CopyRows, copyRows } from './copy-rows.ts';
 import { fileFrom } from './file-from.ts';
+import { keepFirst } from './kept-rows.ts';
 import { errorReportLines } from './reading/error-report.ts';
 import { FileFault, shapeFault } from './reading/file-fault.ts';
 import { type ContactBatch, readContacts } from './reading/read-contacts.ts';
@@ -18,6 +19,7 @@ const PROGRESS_MS = 500;
 async function validate(staging: Staging, result: ValidationResult): Promise<void> {
   let rowsOf: CopyRows | undefined;
   let told = performance.now();
+  const keep = keepFirst();
   const also = { forbidden: [] as number[], refused: [] as number[] };
   const stage = async (batch: ContactBatch) => {
     if (!rowsOf) {
@@ -37,9 +39,11 @@ async function validate(staging: Staging, result: ValidationResult): Promise<voi
     result.columns = batch.columns;
     result.totalRows += batch.rows;
     result.validRows += batch.contacts.length;
-    result.invalidRows += batch.invalidRows.length;
+    result.titles = batch.titles;
+    result.invalidRows += batch.rejected.length;
     result.duplicateRows += batch.duplicateRows;
-    result.errorRows.push(...batch.invalidRows.slice(0, MOST_NAMED_ROWS - result.errorRows.length));
+    const invalid = batch.rejected.slice(0, MOST_NAMED_ROWS - result.errorRows.length);
+    result.errorRows.push(...invalid.map(({ row }) => row.row));
     const { doNotCall, consents, alsoForbidden, alsoRefused } = batch.words;
     result.doNotCallRows += doNotCall.length;
     result.doNotCallRowNumbers.push(...doNotCall.slice(0, MOST_NAMED_ROWS - result.doNotCallRowNumbers.length));
@@ -47,7 +51,8 @@ async function validate(staging: Staging, result: ValidationResult): Promise<voi
     also.forbidden.push(...alsoForbidden);
     also.refused.push(...alsoRefused);
     await stage(batch);
-    if (batch.faults.length > 0) await ask(port, 'report', { text: errorReportLines(batch.faults) });
+    if (batch.faults.length > 0)
+      await ask(port, 'report', { text: errorReportLines(batch.faults), kept: keep(batch.rejected) });
     if (performance.now() - told < PROGRESS_MS) continue;
     told = performance.now();
     await ask(port, 'progress', { rows: result.totalRows, bytes: batch.bytesRead });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Connection } from '../../foundation/database/connection.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
+import type { KeptRow } from './kept-rows.ts';
 import type { ColumnUse } from './reading/column-uses.ts';
 import type { FileFormat } from './reading/file-format.ts';
 import type { ReadOptions } from './reading/read-contacts.ts';
@@ -31,6 +32,8 @@ export interface ValidationResult {
   /** Absent where nothing could be read. */
   format?: FileFormat;
   columns?: readonly ColumnUse[];
+  /** The cells of the header. */
+  titles?: readonly string[];
   failure?: { code: FailureCode; message: string };
 }
 
@@ -57,7 +60,8 @@ export interface Questions {
   chunk: { ask: Record<never, never>; answer: Uint8Array | undefined };
   /** Where in the list's columns these variables stand. */
   columns: { ask: { names: readonly string[] }; answer: number[] | 'too_many' };
-  report: { ask: { text: string }; answer: undefined };
+  /** What is wrong with some rows, and those of them that are kept to be mended. */
+  report: { ask: { text: string; kept: readonly KeptRow[] }; answer: undefined };
   progress: { ask: { rows: number; bytes: number }; answer: undefined };
   done: { ask: { result: ValidationResult }; answer: undefined };
   /** In place of all but `chunk`, of a thread that reads a file's beginning alone. */

@@ -38,6 +38,7 @@ import * as sessions from '../../../migrations/0120-sessions.ts';
 import * as members from '../../../migrations/0121-members.ts';
 import * as redial from '../../../migrations/0125-redial.ts';
 import * as eventFeed from '../../../migrations/0126-event-feed.ts';
+import * as rejectedRows from '../../../migrations/0128-rejected-rows.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -84,6 +85,7 @@ export const migrations: Record<string, Migration> = {
   '0121-members': members,
   '0125-redial': redial,
   '0126-event-feed': eventFeed,
+  '0128-rejected-rows': rejectedRows,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

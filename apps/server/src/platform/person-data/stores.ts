@@ -106,6 +106,14 @@ export const stores: readonly Store[] = [
     columns: { name: 'text', values: 'text[]', consent: 'jsonb' },
     numbers: ['phone_number'],
   },
+  {
+    table: 'rejected_rows',
+    key: { upload_id: 'uuid', row_number: 'integer' },
+    columns: { cells: 'text[]', errors: 'jsonb' },
+    numbers: ['phone_number'],
+    emptied: sql`cells = '{}', errors = '[]', phone_number = null`,
+    isPersons: true,
+  },
   { table: 'batches', key: id, columns: { rejected: 'json' } },
   {
     table: 'campaigns',
@@ -125,7 +133,7 @@ export const stores: readonly Store[] = [
         read_as: 'jsonb',
         columns: 'jsonb',
       },
-      ...{ do_not_call_columns: 'text[]' },
+      ...{ do_not_call_columns: 'text[]', header: 'text[]' },
     },
   },
   {

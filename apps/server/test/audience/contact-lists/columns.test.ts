@@ -1,5 +1,10 @@
 import type { components } from '@trunkline/client/schema';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deleteOldRejectedRows } from '../../../src/audience/contact-lists/rejected-rows.ts';
+import type { EngineTx } from '../../../src/foundation/database/database.ts';
+import { fromId } from '../../../src/foundation/values/ids.ts';
+import { meanwhile } from '../../race.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 import { confirm, createWithFile, entriesOf, type Ids, importFile, validated } from './contact-files.ts';
@@ -134,4 +139,122 @@ test('a change twice is one, and what names no column or the phone twice is refu
   expect(error).toMatchObject({ code: 'invalid_request', details: [{ path: '/body/phoneColumn' }] });
   const nowhere = await change({ ...ids, uploadID: ids.id.replace('list', 'upl') }, { encoding: 'utf-8' });
   expect(nowhere.response.status).toBe(404);
+});
+
+const REJECTED = '/v1/calls/contact-lists/{id}/uploads/{uploadID}/rejected-rows';
+const rejected = (path: Ids, query: { perPage?: number; order?: 'asc' | 'desc'; cursor?: string } = {}) =>
+  server.client.GET(REJECTED, { params: { path, query } });
+const rejectedRows = async (ids: Ids) => (await rejected(ids)).data!.items.map(({ row }) => row);
+const mend = (ids: Ids, row: number, cells: Record<string, string>) =>
+  server.client.PATCH(`${REJECTED}/{row}`, { params: { path: { ...ids, row } }, body: { cells } });
+
+test('rejected rows are read as pages, and mended in place before the confirm', async () => {
+  const file = [
+    'name,phone,dnc,timezone,city',
+    'Ana,+14155550120,,,Lima',
+    'Ben,12,,PST,Rome',
+    'Cy,(415) 555-0120x,,,',
+    'Di,"+14155550121,x',
+    'Ed,+14155550122,,,Oslo,more',
+  ].join('\n');
+  const ids = await createWithFile(server, file);
+  expect((await validated(server, ids)).metadata).toMatchObject({ validRows: 1, invalidRows: 4 });
+  const first = (await rejected(ids, { perPage: 3 })).data!;
+  expect(first).toMatchObject({ totalCount: 4, order: 'asc' });
+  expect(first.items[0]).toEqual({
+    row: 3,
+    cells: ['Ben', '12', '', 'PST', 'Rome'],
+    errors: [
+      { column: 'phone', value: '12', code: 'invalid_phone', reason: expect.any(String) },
+      { column: 'timezone', value: 'PST', code: 'invalid_timezone', reason: expect.stringContaining('America') },
+    ],
+  });
+  const second = (await rejected(ids, { perPage: 3, cursor: first.nextCursor! })).data!;
+  expect([...first.items, ...second.items].map(({ row }) => row)).toEqual([3, 4, 5, 6]);
+  expect((await rejected(ids, { order: 'desc', perPage: 1 })).data!.items[0]!.row).toBe(6);
+
+  const half = (await mend(ids, 3, { phone: '(415) 555-0123' })).data!;
+  expect(half.errors.map(({ code }) => code)).toEqual(['invalid_timezone']);
+  const whole = (await mend(ids, 3, { timezone: 'Europe/Rome', city: 'Roma' })).data!;
+  expect(whole).toMatchObject({ errors: [], phoneNumber: '+14155550123', mendedAt: expect.any(String) });
+  expect((await mend(ids, 3, { timezone: 'Europe/Rome' })).data).toEqual(whole);
+  const other = await mend(ids, 3, { city: 'Rome' });
+  expect([other.response.status, other.error!.code]).toEqual([409, 'invalid_state']);
+
+  const again = (await mend(ids, 4, { phone: '415-555-0120', dnc: 'yes' })).data!;
+  expect(again.errors).toMatchObject([{ code: 'duplicate', reason: expect.stringContaining('Row 2') }]);
+  expect((await mend(ids, 5, { name: 'Di', phone: '+14155550121' })).data).toMatchObject({
+    cells: ['Di', '+14155550121', '', '', ''],
+    phoneNumber: '+14155550121',
+  });
+  expect((await mend(ids, 6, { column_6: '', dnc: 'x' })).data).toMatchObject({ phoneNumber: '+14155550122' });
+  const nowhere = await mend(ids, 4, { phone: '1', Telefon: '2' });
+  expect(nowhere.error!.details).toMatchObject([{ path: '/body/cells/Telefon' }]);
+  expect((await mend(ids, 4, { name: 'x'.repeat(65_536) })).response.status).toBe(400);
+  expect((await mend(ids, 2, { phone: '1' })).response.status).toBe(404);
+
+  const { data: upload } = await server.client.GET('/v1/calls/contact-lists/{id}/uploads/{uploadID}', {
+    params: { path: ids },
+  });
+  expect(upload).toMatchObject({
+    ...{ status: 'validated', errors: [4] },
+    metadata: { totalRows: 5, validRows: 4, invalidRows: 1, doNotCallRows: 1 },
+  });
+  expect((await confirm(server, ids)).data!.totalEntries).toBe(4);
+  expect(await entriesOf(server, ids.id)).toMatchObject([
+    { phoneNumber: '+14155550120', doNotCall: true, variables: { city: 'Lima' } },
+    { phoneNumber: '+14155550123', name: 'Ben', timezone: 'Europe/Rome', variables: { city: 'Roma' } },
+    { phoneNumber: '+14155550121', name: 'Di' },
+    { phoneNumber: '+14155550122', doNotCall: true },
+  ]);
+  expect(await rejectedRows(ids)).toEqual([4]);
+  const late = await mend(ids, 4, { phone: '+14155550124' });
+  expect([late.response.status, late.error!.code]).toEqual([409, 'invalid_state']);
+  const day = 24 * 3600 * 1000;
+  await deleteOldRejectedRows(server.database, new Date(Date.now() + 29 * day));
+  expect(await rejectedRows(ids)).toEqual([4]);
+  await deleteOldRejectedRows(server.database, new Date(Date.now() + 31 * day));
+  expect(await rejectedRows(ids)).toEqual([]);
+});
+
+test('rows are mended once, whoever else mends, confirms or has the file read otherwise', async () => {
+  const file = 'name,phone,b\nAna,+14155550130,+14155550139\nBen,12,+14155550138\nCy,13,x\n';
+  const ids = await createWithFile(server, file);
+  await validated(server, ids);
+  const both = await Promise.all([mend(ids, 3, { phone: '+14155550131' }), mend(ids, 3, { phone: '+14155550132' })]);
+  expect(both.map(({ response }) => response.status).sort()).toEqual([200, 409]);
+
+  const anew = await change(ids, { phoneColumns: ['b'] });
+  expect((await rejected(ids)).error?.code ?? anew.data!.status).toMatch(/upload_not_validated|uploaded/);
+  expect(await validated(server, ids)).toMatchObject({ metadata: { validRows: 2, invalidRows: 1 } });
+  expect(await rejectedRows(ids)).toEqual([4]);
+
+  // The confirm begins while the row is mended, and counts it.
+  const lock = ({ db }: EngineTx) => sql`select from contact_lists where id = ${fromId(ids.id)} for update`.execute(db);
+  const [mended, confirmed] = await meanwhile(server.database, lock, () =>
+    Promise.all([mend(ids, 4, { b: '+14155550137' }), confirm(server, ids)]),
+  );
+  expect(confirmed.data!.totalEntries).toBe((await entriesOf(server, ids.id)).length);
+  expect([200, 409]).toContain(mended.response.status);
+  expect(confirmed.data!.totalEntries).toBe(mended.response.status === 200 ? 3 : 2);
+
+  const draft = { name: 'Patients', defaultCountry: 'US' };
+  const { data: list } = await server.client.POST('/v1/calls/contact-lists', { body: draft });
+  const waiting = { id: list!.id, uploadID: list!.uploadDetails.id };
+  expect((await rejected(waiting)).error!.code).toBe('upload_not_validated');
+  expect((await mend(waiting, 2, { phone: '1' })).error!.code).toBe('upload_not_validated');
+  expect((await rejected({ ...ids, id: list!.id })).response.status).toBe(404);
+});
+
+test('of many rejected rows the first 1,000 are kept, and of a deleted list none', async () => {
+  const ids = await createWithFile(server, `phone\n+14155550140\n${'12\n'.repeat(1100)}`);
+  expect((await validated(server, ids)).metadata).toMatchObject({ invalidRows: 1100 });
+  expect((await rejected(ids, { order: 'desc' })).data).toMatchObject({ totalCount: 1000, items: [{ row: 1002 }] });
+  await server.client.DELETE('/v1/calls/contact-lists/{id}', { params: { path: { id: ids.id } } });
+  await until(async () => {
+    const { rows } = await server.database.pool.query('select from rejected_rows where upload_id = $1 limit 1', [
+      fromId(ids.uploadID),
+    ]);
+    return rows.length === 0;
+  });
 });

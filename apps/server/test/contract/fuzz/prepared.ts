@@ -12,6 +12,8 @@ import type { FuzzRequest } from './requests.ts';
 const COUNT = 40;
 const LATER = new Date('2026-12-24T09:00:00.000Z');
 
+/** A column that its file has. */
+const CELLS = JSON.stringify({ cells: { phone: '13' } });
 const AGENT = { name: 'Changed', connection: { type: 'stream' as const, url: 'wss://agents.example.com/calls' } };
 
 type Own = Partial<
@@ -104,6 +106,10 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   const waiting = await createWithFile(server, 'phone\n+12125550111\n');
   await validated(server, waiting);
 
+  const withFault = await createWithFile(server, 'phone\n+12125550112\n12\n');
+  await validated(server, withFault);
+  const mendable = { list: [withFault.id], upl: [withFault.uploadID] };
+
   const browsers = await times(() => signIn(server, server.apiKey));
   // Or they would be idle for too long when time jumps.
   const lasting = { last_used_at: LATER, expires_at: LATER };
@@ -128,6 +134,8 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     startWorkflowRun: { wf: [workflow] },
     cancelWorkflowRun: { wf: [workflow], run: runs },
     previewContactListUpload: upload,
+    listRejectedContactListRows: mendable,
+    mendRejectedContactListRow: { ...mendable, entry: ['3'] },
     confirmContactListUpload: upload,
     updateContactListUpload: { list: [waiting.id], upl: [waiting.uploadID] },
     createCampaign: { list: [called, calledToo] },
@@ -164,6 +172,8 @@ export async function prepare(server: TestServer): Promise<Prepared> {
       checked.uploadID,
       waiting.id,
       waiting.uploadID,
+      withFault.id,
+      withFault.uploadID,
       phoneNumberId,
       workflow,
       agent,
@@ -182,8 +192,9 @@ export async function prepare(server: TestServer): Promise<Prepared> {
         return { ...request, body: JSON.stringify({ apiKey: server.apiKey }) };
       if (request.operationId === 'endCurrentSession' && request.isValid)
         return { ...request, headers: { ...request.headers, ...asBrowser(turn) } };
+      const body = request.operationId === 'mendRejectedContactListRow' && named ? CELLS : request.body;
       const path = named ? request.path.replace(/[^/?]+(?=\?|$)/, encodeURIComponent(named)) : request.path;
-      return { ...request, path: filled(path), ...(request.body !== undefined && { body: filled(request.body) }) };
+      return { ...request, path: filled(path), ...(body !== undefined && { body: filled(body) }) };
     },
   };
 }

@@ -75,7 +75,7 @@ describe('columns that say who is not to be called', () => {
   });
 
   it('hold although the row of the person that is kept says otherwise, or its time zone is none', async () => {
-    const { words, people, invalidRows } = await read(
+    const { words, people, rejected } = await read(
       `${header},timezone,consent\n4155550101,no,,yes\n(415) 555-0101,yes,,no\n4155550102,yes,PST,\n4155550103,no,PST,\n`,
     );
     expect(people).toEqual([
@@ -83,7 +83,7 @@ describe('columns that say who is not to be called', () => {
       [2, true, undefined],
     ]);
     expect(words).toMatchObject({ doNotCall: [3, 4], alsoForbidden: [14155550101], alsoRefused: [14155550101] });
-    expect(invalidRows).toEqual([5]);
+    expect(rejected.map(({ row }) => row.row)).toEqual([5]);
   });
 });
 

@@ -17,9 +17,9 @@ it.each(FOREIGN_FILES)(
     const invalid: number[] = [];
     let fault: unknown;
     try {
-      for await (const { contacts, invalidRows } of readContacts(source(), options)) {
+      for await (const { contacts, rejected } of readContacts(source(), options)) {
         read.push(...contacts.map(({ phoneNumber, name = '' }) => `${phoneNumber} ${name}`.trim()));
-        invalid.push(...invalidRows);
+        invalid.push(...rejected.map(({ row }) => row.row));
       }
     } catch (error) {
       fault = error;

@@ -22,7 +22,7 @@ async function readAll(content: string | Uint8Array, options: ReadOptions = {}) 
     variables: batches.at(-1)!.variables,
     contacts: batches.flatMap((batch) => batch.contacts),
     faults: batches.flatMap((batch) => batch.faults),
-    invalidRows: batches.flatMap((batch) => batch.invalidRows),
+    invalidRows: batches.flatMap((batch) => batch.rejected.map(({ row }) => row.row)),
     duplicates: batches.reduce((sum, batch) => sum + batch.duplicateRows, 0),
     rows: batches.reduce((sum, batch) => sum + batch.rows, 0),
   };

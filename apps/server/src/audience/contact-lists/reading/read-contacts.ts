@@ -24,14 +24,16 @@ export const DEFAULT_READ_LIMITS: ReadLimits = {
   maxRowLength: 64 * 1024,
 };
 
-/** Some consecutive rows, read. `rows` = contacts + `invalidRows` + `duplicateRows`. */
+/** Some consecutive rows, read. `rows` = contacts + `rejected` + `duplicateRows`. */
 export interface ContactBatch {
+  /** The cells of the file's header. */
+  titles: readonly string[];
   variables: readonly string[];
   contacts: ReadContact[];
   /** Everything wrong with invalid rows, of which one can have several faults, and which row a duplicate repeats. */
   faults: RowFault[];
-  /** The positions of the invalid rows. */
-  invalidRows: number[];
+  /** The invalid rows, with what is wrong with each. */
+  rejected: { row: Row; faults: RowFault[] }[];
   duplicateRows: number;
   /** Rows that say that their person is not to be called, and how many say that theirs has agreed. */
   words: RowWords;
@@ -72,13 +74,17 @@ async function* counted(source: AsyncIterable<Uint8Array>, count: { bytes: numbe
   }
 }
 
-function emptyBatch(variables: readonly string[], format: FileFormat, columns: readonly ColumnUse[]): ContactBatch {
+function emptyBatch(
+  { titles, variables, columns }: Pick<ContactBatch, 'titles' | 'variables' | 'columns'>,
+  format: FileFormat,
+): ContactBatch {
   const words = { doNotCall: [], consents: 0, alsoForbidden: [], alsoRefused: [] };
   return {
+    titles,
     variables,
     contacts: [],
     faults: [],
-    invalidRows: [],
+    rejected: [],
     duplicateRows: 0,
     words,
     rows: 0,
@@ -105,7 +111,7 @@ export async function* readContacts(
   const format: FileFormat = { encoding: 'utf-8', encodingGuessed: false, delimiter: ',' };
   const rowOptions = { ...options, country: options.defaultCountry, maxRowLength: limits.maxRowLength };
   let header: Header | undefined;
-  let batch = emptyBatch([], format, []);
+  let batch = emptyBatch({ titles: [], variables: [], columns: [] }, format);
   let characters = 0;
   let total = 0;
   let firstFault: RowFault | undefined;
@@ -114,11 +120,8 @@ export async function* readContacts(
       if (!header) {
         header = readHeader(row.fields, limits.maxColumns, options);
         format.phoneColumn = header.columns[header.phones[0]!]!;
-        batch = emptyBatch(
-          header.variables.map((variable) => variable.name),
-          format,
-          columnUses(header),
-        );
+        const variables = header.variables.map((variable) => variable.name);
+        batch = emptyBatch({ titles: row.fields, variables, columns: columnUses(header) }, format);
         continue;
       }
       total += 1;
@@ -130,7 +133,7 @@ export async function* readContacts(
       if (Array.isArray(read)) {
         firstFault ??= read[0];
         batch.faults.push(...read);
-        batch.invalidRows.push(row.row);
+        batch.rejected.push({ row, faults: read });
       } else {
         const first = seen.add(read.phoneNumber, row.row);
         noteWord(batch.words, read, first !== undefined);
@@ -143,7 +146,7 @@ export async function* readContacts(
       for (const field of row.fields) characters += field.length;
       if (batch.rows < BATCH_ROWS && characters < BATCH_CHARACTERS) continue;
       yield { ...batch, bytesRead: count.bytes };
-      batch = emptyBatch(batch.variables, format, batch.columns);
+      batch = emptyBatch(batch, format);
       characters = 0;
     }
   }

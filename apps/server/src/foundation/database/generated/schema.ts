@@ -344,6 +344,7 @@ export interface Schema {
     consent_rows: Generated<number>;
     read_as: JSONColumnType<object, string, string> | null;
     columns: JSONColumnType<object[], string, string> | null;
+    header: string[] | null;
   };
   contact_lists: {
     workspace_id: string;
@@ -556,6 +557,16 @@ export interface Schema {
     use_same_for_inbound: Generated<boolean>;
     edition: Generated<number>;
     shared: Generated<boolean>;
+  };
+  rejected_rows: {
+    workspace_id: string;
+    upload_id: string;
+    row_number: number;
+    cells: string[];
+    errors: JSONColumnType<object[], string, string>;
+    phone_number: number | null;
+    created_at: Date;
+    mended_at: Date | null;
   };
   run_signals: {
     workspace_id: string;
