@@ -94,7 +94,8 @@ function withCells({ cells, errors }: RejectedRow, { columns }: Header, changed:
   const shown = columns.slice(0, SHOWN_COLUMNS).map((name) => `"${name}"`);
   if (shown.length < columns.length) shown.push(`${columns.length - shown.length} more`);
   const message = `is no column of the file. Found: ${shown.join(', ')}.`;
-  refuse(unknown.map((name) => ({ path: `/body/cells/${name}`, message })));
+  const pointer = (name: string) => `/body/cells/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  refuse(unknown.map((name) => ({ path: pointer(name), message })));
   return fields;
 }
 
