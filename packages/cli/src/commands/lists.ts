@@ -60,7 +60,11 @@ export function addLists(program: Command, io: Io): void {
       ]);
     })
     .option('--limit <n>', 'how many at most', number, 50);
-  const rejected = { usage: 'rejected <id>', says: 'The rows of its latest file that fail', example: `rejected ${EXAMPLE}` };
+  const rejected = {
+    usage: 'rejected <id>',
+    says: 'The rows of its latest file that fail',
+    example: `rejected ${EXAMPLE}`,
+  };
   lists
     .add(rejected, async (context, id = '') => {
       const uploadId = await latestUpload(context.client, id);
