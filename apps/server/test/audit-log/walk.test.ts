@@ -146,7 +146,7 @@ test('contact lists and the do-not-call list', async () => {
   await step('updateContactListUpload', 'upload.updated', mapping, () => ids.uploadID);
   await validated(server, ids);
   const mended = walker.PATCH(`${lists}/{id}/uploads/{uploadID}/rejected-rows/{row}`, {
-    params: { path: { ...ids, row: 6 } },
+    params: { path: { ...ids, row: '6' } },
     body: { cells: { phone: '+14155550105' } },
   });
   await step('mendRejectedContactListRow', 'upload.updated', mended, () => ids.uploadID);

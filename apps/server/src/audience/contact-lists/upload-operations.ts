@@ -85,7 +85,7 @@ export function uploadOperations(deps: ContactListDeps) {
     },
 
     mendRejectedContactListRow: async ({ path, body }, context) => {
-      const wanted = { ...uploadIds(path), row: path.row };
+      const wanted = { ...uploadIds(path), row: Number(path.row) };
       const row = await mendRow(deps, context.workspaceId, wanted, body.cells, auditOf(context));
       return { status: 200, body: shapeRejected(row) };
     },

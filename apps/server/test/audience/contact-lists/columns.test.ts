@@ -146,7 +146,7 @@ const rejected = (path: Ids, query: { perPage?: number; order?: 'asc' | 'desc'; 
   server.client.GET(REJECTED, { params: { path, query } });
 const rejectedRows = async (ids: Ids) => (await rejected(ids)).data!.items.map(({ row }) => row);
 const mend = (ids: Ids, row: number, cells: Record<string, string>) =>
-  server.client.PATCH(`${REJECTED}/{row}`, { params: { path: { ...ids, row } }, body: { cells } });
+  server.client.PATCH(`${REJECTED}/{row}`, { params: { path: { ...ids, row: String(row) } }, body: { cells } });
 
 test('rejected rows are read as pages, and mended in place before the confirm', async () => {
   const file = [
