@@ -107,6 +107,7 @@ GET /v1/calls/stats getCallStats calls:read 200
 GET /v1/calls/{roomId} getCall calls:read 200 404
 POST /v1/calls/{roomId}/end endCall calls:write 200 404 409
 GET /v1/calls/{roomId}/sip getCallSip calls:read 200 404
+GET /v1/calls/{roomId}/recording/peaks getCallRecordingPeaks calls:read 200 404 409
 DELETE /v1/calls/{roomId}/recording deleteCallRecording calls:write 200 404 409
 POST /v1/calls/{roomId}/result recordCallResult calls:write 200 404 409
 POST /2010-04-01/Accounts/{accountSid}/Calls/{callSid} completeCall calls:write 200 404

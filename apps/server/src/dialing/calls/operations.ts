@@ -10,6 +10,7 @@ import { fromE164 } from './call.ts';
 import { metadataPairs } from './metadata-pairs.ts';
 import { type CallResultDeps, recordCallResult } from './record-call-result.ts';
 import { deleteRecording } from './recordings/delete-recording.ts';
+import { readPeaks } from './recordings/read-peaks.ts';
 import { withRecordingUrl } from './recordings/recording-url.ts';
 import { shapeCall } from './shape-call.ts';
 import type { CallStore } from './store.ts';
@@ -23,7 +24,7 @@ const uuid = (id: string | undefined) => (id === undefined ? undefined : fromId(
 export interface CallDeps extends CallResultDeps {
   calls: CallStore;
   endCall: Switchboard['endCall'];
-  objects: Pick<ObjectStore, 'downloadUrl'>;
+  objects: Pick<ObjectStore, 'downloadUrl' | 'get'>;
 }
 
 /** The operations of calls. */
@@ -80,6 +81,10 @@ export function callOperations(deps: CallDeps) {
       const call = await recordCallResult(deps, context.workspaceId, fromId(path.roomId), body, auditEntry);
       return { status: 200, body: call };
     },
+    getCallRecordingPeaks: async ({ path, query: { points = 1000 } }, { workspaceId }) => ({
+      status: 200,
+      body: await readPeaks(deps, workspaceId, { roomId: fromId(path.roomId), points }),
+    }),
     deleteCallRecording: async ({ path }, context) => {
       const auditEntry = auditOf(context)('call.recording_deleted', 'call', path.roomId);
       await deleteRecording(deps, context.workspaceId, fromId(path.roomId), auditEntry);

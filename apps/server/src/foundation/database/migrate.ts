@@ -39,6 +39,7 @@ import * as members from '../../../migrations/0121-members.ts';
 import * as redial from '../../../migrations/0125-redial.ts';
 import * as eventFeed from '../../../migrations/0126-event-feed.ts';
 import * as rejectedRows from '../../../migrations/0128-rejected-rows.ts';
+import * as recordingPeaks from '../../../migrations/0129-recording-peaks.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -86,6 +87,7 @@ export const migrations: Record<string, Migration> = {
   '0125-redial': redial,
   '0126-event-feed': eventFeed,
   '0128-rejected-rows': rejectedRows,
+  '0129-recording-peaks': recordingPeaks,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

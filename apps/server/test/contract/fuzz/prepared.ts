@@ -131,6 +131,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     getCallSip: { room: rooms },
     completeCall: { ws: [toId('ws', own.workspace_id)], room: rooms },
     deleteCallRecording: { room: rooms },
+    getCallRecordingPeaks: { room: rooms },
     startWorkflowRun: { wf: [workflow] },
     cancelWorkflowRun: { wf: [workflow], run: runs },
     previewContactListUpload: upload,

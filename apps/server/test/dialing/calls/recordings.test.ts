@@ -222,3 +222,45 @@ test('one that the store will not erase holds up none behind it', async () => {
   await until(() => !existsSync(other!));
   expect(existsSync(stuck!)).toBe(true);
 });
+
+test('the peaks of a recording are those of its tones, and go with it', async () => {
+  const { roomId, key, read, remove } = await call('+14155550100');
+  const peaks = (points: number) =>
+    server.client.GET('/v1/calls/{roomId}/recording/peaks', { params: { path: { roomId }, query: { points } } });
+  expect((await peaks(100)).response.status).toBe(404);
+  const file = sound(2).fill(0);
+  // The callee is half as loud as can be for the first second, and the agent a quarter for the last.
+  for (let frame = 0; frame < 8000; frame += 1) {
+    const phase = Math.sin((2 * Math.PI * 440 * frame) / 8000);
+    file.writeInt16LE(Math.round(16_384 * phase), 44 + 4 * frame);
+    file.writeInt16LE(Math.round(8192 * phase), 44 + 4 * (8000 + frame) + 2);
+  }
+  await writeFile(files.pathOf(key), file);
+  await until(async () => (await read())?.status === 'recording');
+  const early = await peaks(100);
+  expect([early.response.status, early.error!.code]).toEqual([409, 'invalid_state']);
+  await files.finish(key, 'whole');
+  await until(async () => (await read())?.status === 'stored');
+
+  const { data } = await peaks(100);
+  expect(data).toMatchObject({ roomId, durationSeconds: 2.001 });
+  const tone = (loud: number) => Array.from({ length: 50 }, () => expect.closeTo(loud, 2));
+  const silence = new Array(50).fill(0);
+  expect(data!.callee).toEqual([...tone(0.5), ...silence]);
+  expect(data!.agent).toEqual([...silence, ...tone(0.25)]);
+  // They are kept: the file is not read again.
+  await rm(join(server.dataDir, 'objects', recordingKey(key.roomId)));
+  expect((await peaks(100)).data).toEqual(data);
+  const fine = (await peaks(4000)).data!;
+  expect([fine.callee.length, Math.max(...fine.callee.slice(2001))]).toEqual([4000, 0]);
+  expect((await peaks(333)).data!.agent).toHaveLength(333);
+
+  await remove();
+  expect((await peaks(100)).response.status).toBe(404);
+  await until(async () => {
+    const { rows } = await server.database.pool.query('select peaks from call_recordings where room_id = $1', [
+      key.roomId,
+    ]);
+    return rows[0].peaks === null;
+  });
+});

@@ -64,7 +64,7 @@ export async function eraseRecordings(
     }
     await database.inWorkspace(workspaceId, ({ db }) =>
       sql`
-        update call_recordings set erased_at = ${now}
+        update call_recordings set erased_at = ${now}, peaks = null
         where workspace_id = ${workspaceId} and room_id = ${roomId}`.execute(db),
     );
   }
