@@ -180,6 +180,8 @@ export interface CallsMethods {
   getSip(roomId: string, options?: RequestOptions): Answer<'getCallSip'>;
   /** Delete a call's recording. `DELETE /v1/calls/{roomId}/recording` */
   deleteRecording(roomId: string, options?: RequestOptions): Answer<'deleteCallRecording'>;
+  /** Read how loud a call's recording is. `GET /v1/calls/{roomId}/recording/peaks` */
+  getRecordingPeaks(roomId: string, query?: Query<'getCallRecordingPeaks'>, options?: RequestOptions): Answer<'getCallRecordingPeaks'>;
   /** Record a call's result. `POST /v1/calls/{roomId}/result` */
   recordResult(roomId: string, body: Body<'recordCallResult'>, options?: RequestOptions): Answer<'recordCallResult'>;
   /** List calls. `GET /v1/calls` */
@@ -437,7 +439,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   campaigns:
     '/calls+ ! Pq*/start P*/pause P*/resume P*/stop P*/unschedule P*/cancel Pb*/preview Gl*/contacts redialContacts:Pbk*/contacts/redial skipContact:P*/contacts*/skip getStats:G*/stats streamEvents:Gs*/events',
   calls:
-    '+ getStats:Gq/stats G* P*/end getSip:G*/sip deleteRecording:D*/recording recordResult:Pb*/result Gl Pbk',
+    '+ getStats:Gq/stats G* P*/end getSip:G*/sip deleteRecording:D*/recording getRecordingPeaks:Gq*/recording/peaks recordResult:Pb*/result Gl Pbk',
   exports:
     '+ Gl Pbk G* D*',
   erasures:

@@ -367,7 +367,7 @@ export interface paths {
                  * @description Row number in the file, from 1. Row 1 is the header.
                  * @example 17
                  */
-                row: number;
+                row: string;
             };
             cookie?: never;
         };
@@ -1471,6 +1471,32 @@ export interface paths {
          * @description Deletes the recording, at once for everybody who asks for it, and its file soon after. The call itself stays.
          */
         delete: operations["deleteCallRecording"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/{roomId}/recording/peaks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read how loud a call's recording is
+         * @description The loudest moment of each of so many equal parts of the recording, of callee and agent, to draw a waveform without loading the file. They are found when they are first asked for, and kept as long as the recording.
+         */
+        get: operations["getCallRecordingPeaks"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -6676,6 +6702,21 @@ export interface components {
              * @constant
              */
             deleted: true;
+        };
+        /** @description The loudest moment of each part, from 0 for silence to 1 for as loud as there can be, in the order of time. */
+        CallPeaks: number[];
+        /** @description How loud a recording is in each of equal parts. */
+        CallRecordingPeaks: {
+            roomId: components["schemas"]["RoomId"];
+            /**
+             * @description The length of the recording in seconds.
+             * @example 84.2
+             */
+            durationSeconds: number;
+            /** @description Of the person, the left channel. */
+            callee: components["schemas"]["CallPeaks"];
+            /** @description Of the agent, the right channel. */
+            agent: components["schemas"]["CallPeaks"];
         };
         /** @description What the agent reports about a call. At least one field. */
         RecordCallResult: {
@@ -12122,7 +12163,7 @@ export interface operations {
                  * @description Row number in the file, from 1. Row 1 is the header.
                  * @example 17
                  */
-                row: number;
+                row: string;
             };
             cookie?: never;
         };
@@ -14745,6 +14786,57 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             /** @description The call is still being recorded. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCallRecordingPeaks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Into how many parts the recording is divided. Of one that has fewer samples there are as many as it has.
+                 * @example 1000
+                 */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The peaks. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallRecordingPeaks"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The call is still being recorded. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -118,6 +118,7 @@ export interface Schema {
     stored_at: Date | null;
     erased_at: Date | null;
     erasure_id: string | null;
+    peaks: Buffer | null;
   };
   call_transcripts: {
     workspace_id: string;
