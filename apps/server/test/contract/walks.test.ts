@@ -17,7 +17,9 @@ const lists = operationsOf(document).filter(takesCursor);
 const uncounted = lists.filter(({ parameters }) => parameters.some(({ name }) => name === 'includeTotal'));
 
 interface Page {
-  items: Partial<Record<'id' | 'roomId' | 'batchId' | 'phoneNumber' | 'version' | 'index' | 'createdAt', unknown>>[];
+  items: Partial<
+    Record<'id' | 'roomId' | 'batchId' | 'phoneNumber' | 'version' | 'index' | 'row' | 'createdAt', unknown>
+  >[];
   page: number;
   totalCount?: number;
   nextCursor?: string;
@@ -47,7 +49,7 @@ beforeAll(async () => {
   const stamped = threeTimes((line) => ({ ...one, id: newUuid(), created_at: times[line]!, updated_at: times[line]! }));
   const numbered = threeTimes((line) => ({ ...one, phone_number: 14155550100 + line }));
   const entries = threeTimes((line) => ({ phone_number: 14155550110 + line, name: `Ann ${line}` }));
-  const { listId } = await seedUploadedList(database, workspaceId, entries, {
+  const { listId, uploadId } = await seedUploadedList(database, workspaceId, entries, {
     list: { type: 'dnd', total_entries: 9 },
   });
   const workflowId = await seedWorkflow(database, workspaceId, definition);
@@ -130,6 +132,9 @@ beforeAll(async () => {
       await sql`insert into batches (workspace_id, id, rejected, rejected_count) values (${workspaceId}, ${id}, ${JSON.stringify(rejected)}, 3)`.execute(
         db,
       );
+    for (const row of [2, 3, 4])
+      await sql`insert into rejected_rows (workspace_id, upload_id, row_number, cells, errors, created_at)
+        values (${workspaceId}, ${uploadId}, ${row}, '{12}', '[]', ${times[0]!})`.execute(db);
     await insertRows(
       db,
       'do_not_call',
@@ -158,9 +163,11 @@ beforeAll(async () => {
       toId('wf', workflowId),
       toId('whk', webhookId),
       toId('bat', batchId),
+      toId('upl', uploadId),
     ].map((id) => [id.slice(0, id.indexOf('_')), id]),
   );
-  pathOf = (example) => example.replace(/([a-z]+)_[0-9a-f]{32}/, (_, prefix: string) => idOf.get(prefix)!);
+  pathOf = (example) =>
+    example.replaceAll(/([a-z]+)_[0-9a-f]{32}/g, (whole, prefix: string) => idOf.get(prefix) ?? whole);
 });
 afterAll(() => server.stop());
 
@@ -176,7 +183,7 @@ async function read(path: string): Promise<Page> {
 }
 
 const nameOf = (item: Page['items'][number]) =>
-  `${item.id ?? item.roomId ?? item.batchId ?? item.version ?? item.index ?? item.phoneNumber} ${item.createdAt}`;
+  `${item.id ?? item.roomId ?? item.batchId ?? item.version ?? item.index ?? item.row ?? item.phoneNumber} ${item.createdAt}`;
 
 /** What a walk by cursor finds, a page after the other; between the pages something may happen. */
 async function walk(path: string, query: string, between: () => Promise<unknown> = async () => undefined) {

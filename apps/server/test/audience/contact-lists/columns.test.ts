@@ -249,12 +249,12 @@ test('rows are mended once, whoever else mends, confirms or has the file read ot
 test('of many rejected rows the first 1,000 are kept, and of a deleted list none', async () => {
   const ids = await createWithFile(server, `phone\n+14155550140\n${'12\n'.repeat(1100)}`);
   expect((await validated(server, ids)).metadata).toMatchObject({ invalidRows: 1100 });
-  expect((await rejected(ids, { order: 'desc', perPage: 1 })).data).toMatchObject({ totalCount: 1000, items: [{ row: 1002 }] });
-  await server.client.DELETE('/v1/calls/contact-lists/{id}', { params: { path: { id: ids.id } } });
-  await until(async () => {
-    const { rows } = await server.database.pool.query('select from rejected_rows where upload_id = $1 limit 1', [
-      fromId(ids.uploadID),
-    ]);
-    return rows.length === 0;
+  expect((await rejected(ids, { order: 'desc', perPage: 1 })).data).toMatchObject({
+    totalCount: 1000,
+    items: [{ row: 1002 }],
   });
+  await server.client.DELETE('/v1/calls/contact-lists/{id}', { params: { path: { id: ids.id } } });
+  const count = ({ db }: EngineTx) =>
+    sql`select from rejected_rows where upload_id = ${fromId(ids.uploadID)}`.execute(db);
+  await until(async () => (await server.database.inEngine(count)).rows.length === 0);
 });

@@ -257,10 +257,9 @@ test('the peaks of a recording are those of its tones, and go with it', async ()
 
   await remove();
   expect((await peaks(100)).response.status).toBe(404);
-  await until(async () => {
-    const { rows } = await server.database.pool.query('select peaks from call_recordings where room_id = $1', [
-      key.roomId,
-    ]);
-    return rows[0].peaks === null;
-  });
+  const kept = () =>
+    server.database.inEngine(({ db }) =>
+      db.selectFrom('call_recordings').select('peaks').where('room_id', '=', key.roomId).executeTakeFirstOrThrow(),
+    );
+  await until(async () => (await kept()).peaks === null);
 });
