@@ -51,7 +51,7 @@ export interface ContactListsMethods {
   /** List the rows that an upload rejects. `GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/rejected-rows` */
   listRejectedRows(id: string, uploadID: string, query?: Query<'listRejectedContactListRows'>, options?: RequestOptions): Listing<'listRejectedContactListRows'>;
   /** Mend a rejected row. `PATCH /v1/calls/contact-lists/{id}/uploads/{uploadID}/rejected-rows/{row}` */
-  mendRejectedRow(id: string, uploadID: string, row: string, body: Body<'mendRejectedContactListRow'>, options?: RequestOptions): Answer<'mendRejectedContactListRow'>;
+  mendRejectedRow(id: string, uploadID: string, row: string, body: Body<'mendRejectedContactListRow'>, options?: RequestOptions & { ifMatch?: string }): Answer<'mendRejectedContactListRow'>;
   /** Follow an upload. `GET /v1/calls/contact-lists/{id}/uploads/{uploadID}/events` */
   streamUploadEvents(id: string, uploadID: string, options?: EventOptions): Events<'streamContactListUploadEvents'>;
   /** Import a validated upload. `POST /v1/calls/contact-lists/{id}/uploads/{uploadID}/confirm` */

@@ -379,7 +379,7 @@ export interface paths {
         head?: never;
         /**
          * Mend a rejected row
-         * @description Gives cells of a rejected row other values, before the upload is confirmed. The row is judged again, by the same rules as the file: it is imported with the others then (`mendedAt`), or is still rejected, with what is wrong with it now. What was mended stays so: the same once more answers the same, and something else is 409. If the file is read otherwise, it is read from its start, without what was mended.
+         * @description Gives cells of a rejected row other values, before the upload is confirmed. The row is judged again, by the same rules as the file: it is imported with the others then (`mendedAt`), or is still rejected, with what is wrong with it now. What was mended stays so: the same once more answers the same, and something else is 409. If the file is read otherwise, it is read from its start, without what was mended. `If-Match` takes the `ETag` of the upload.
          */
         patch: operations["mendRejectedContactListRow"];
         trace?: never;
@@ -12147,7 +12147,13 @@ export interface operations {
     mendRejectedContactListRow: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that was read with the resource. If somebody has changed it since, nothing is done and the answer is 412. One of several is enough; `*` stands for any. A weak one (`W/"7"`) matches nothing. Without the header the change is made in any case.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Contact list ID.
@@ -12200,6 +12206,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            412: components["responses"]["ChangedMeanwhile"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];

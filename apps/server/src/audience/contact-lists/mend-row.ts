@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { checkEdition } from '../../foundation/values/edition.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { existing, refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
@@ -13,7 +14,7 @@ import { duplicate } from './reading/read-contacts.ts';
 import { changeRejected, findRejected, type RejectedRow } from './rejected-rows.ts';
 import { shapeError } from './shape-preview.ts';
 import { appendColumns, lockList, MOST_LIST_COLUMNS } from './store.ts';
-import { readOptionsOf, type UploadRow } from './upload.ts';
+import { readOptionsOf, shownEdition, type UploadRow } from './upload.ts';
 import { countMended, lockUpload } from './upload-store.ts';
 
 type Cells = Record<string, string>;
@@ -22,13 +23,13 @@ const SHOWN_COLUMNS = 10;
 
 /**
  * Gives a rejected row other cells, and judges it again: it is among the rows that are imported then, or is still rejected.
- * @throws `not_found`; `invalid_request` for a column that there is not; `upload_not_validated`; `invalid_state` once the
+ * @throws `not_found`; `changed_meanwhile`; `invalid_request` for a column that there is not; `upload_not_validated`; `invalid_state` once the
  *   upload is confirmed, or the row is mended otherwise
  */
 export async function mendRow(
   { database, clock, limits }: ContactListDeps,
   workspaceId: string,
-  { listId, uploadId, row }: { listId: string; uploadId: string; row: number },
+  { listId, uploadId, row, ifMatch }: { listId: string; uploadId: string; row: number; ifMatch: string | undefined },
   cells: Cells,
   auditOf: AuditOf,
 ): Promise<RejectedRow> {
@@ -37,6 +38,7 @@ export async function mendRow(
     // In the order of a confirm, which counts the rows under the list's lock.
     const list = await existing(lockList(tx, listId));
     const upload = await existing(lockUpload(tx, listId, uploadId));
+    checkEdition(shownEdition(upload), ifMatch);
     refuseUnlessValidated(upload);
     const kept = await existing(findRejected(tx, uploadId, row));
     const header = readHeader(upload.header!, Number.MAX_SAFE_INTEGER, readOptionsOf(upload));

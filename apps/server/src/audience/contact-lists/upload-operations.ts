@@ -84,8 +84,8 @@ export function uploadOperations(deps: ContactListDeps) {
       return { status: 200, body: pageAnswer(page, found, shapeRejected) };
     },
 
-    mendRejectedContactListRow: async ({ path, body }, context) => {
-      const wanted = { ...uploadIds(path), row: Number(path.row) };
+    mendRejectedContactListRow: async ({ path, body, headers }, context) => {
+      const wanted = { ...uploadIds(path), row: Number(path.row), ifMatch: headers['If-Match'] };
       const row = await mendRow(deps, context.workspaceId, wanted, body.cells, auditOf(context));
       return { status: 200, body: shapeRejected(row) };
     },

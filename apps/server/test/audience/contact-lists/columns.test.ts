@@ -173,6 +173,9 @@ test('rejected rows are read as pages, and mended in place before the confirm', 
   expect([...first.items, ...second.items].map(({ row }) => row)).toEqual([3, 4, 5, 6]);
   expect((await rejected(ids, { order: 'desc', perPage: 1 })).data!.items[0]!.row).toBe(6);
 
+  const stale = { path: { ...ids, row: '3' }, header: { 'If-Match': '"1"' } };
+  const changed = await server.client.PATCH(`${REJECTED}/{row}`, { params: stale, body: { cells: { phone: '1' } } });
+  expect([changed.response.status, changed.error!.code]).toEqual([412, 'changed_meanwhile']);
   const half = (await mend(ids, 3, { phone: '(415) 555-0123' })).data!;
   expect(half.errors.map(({ code }) => code)).toEqual(['invalid_timezone']);
   const whole = (await mend(ids, 3, { timezone: 'Europe/Rome', city: 'Roma' })).data!;
