@@ -80,7 +80,8 @@ function useSave(list: ContactList, draft: Campaign | undefined, count: number) 
         if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
         // It was made before, otherwise, or has been deleted since: in another window, or by an answer that was lost.
         const made = (await refetch()).data?.draft;
-        return made ? client.campaigns.update(made.id, fields) : create(`console ${crypto.randomUUID()}`);
+        if (!made) return create(`console ${crypto.randomUUID()}`);
+        throw new Error(`A draft of this list was made meanwhile: “${made.name}”. Saving now replaces what it says.`);
       }
     },
     onSuccess: async (campaign) => {

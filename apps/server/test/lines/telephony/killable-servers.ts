@@ -26,7 +26,8 @@ export async function killableServers({ connection }: Database): Promise<Killabl
         ...{ DATABASE_URL: connection.connectionString, DATA_DIR: path.join(folder, name) },
         ...{ BOOTSTRAP_API_KEY: apiKey, ENCRYPTION_KEY: '0'.repeat(64), LEASE_SECONDS: '2', LOG_LEVEL: 'error' },
         ...{ SIP_HOST: '127.0.0.1', SIP_PORT: '0', SIP_ALLOWED_ADDRESSES: '127.0.0.1' },
-        ...{ OUTBOUND_ALLOWED_ADDRESSES: '127.0.0.1' },
+        // One workspace's work takes half of the connections, and tests have several things wait at once.
+        ...{ OUTBOUND_ALLOWED_ADDRESSES: '127.0.0.1', POOL_SIZE: '10' },
         ...{ RTP_PORT_MIN: String(rtpPort), RTP_PORT_MAX: String(rtpPort + RTP_PORTS - 1) },
       }),
     clientOf: ({ url }) => createClient({ baseUrl: url, apiKey, maxRetries: 0 }),
