@@ -22,6 +22,11 @@ const BETWEEN_MS = 1500;
 const SHOWN_MS = 700;
 const LAST_MS = 3000;
 
+/** Not by its types: it is checked with the server, and not with what runs in a browser. */
+const { removeEmbeddedPostgres } = (await import(fileOf('../server/src/foundation/database/postgres/embedded.ts'))) as {
+  removeEmbeddedPostgres(dataDir: string): Promise<void>;
+};
+
 /** A server with its own database, in a folder that goes with it. */
 async function startServer() {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'trunkline-pictures-'));
@@ -47,6 +52,7 @@ async function startServer() {
     async stop() {
       child.kill('SIGTERM');
       await once(child, 'exit');
+      await removeEmbeddedPostgres(dataDir);
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
