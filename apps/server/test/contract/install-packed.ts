@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 /** What the server is installed with, the command line, and the mock. */
@@ -34,17 +35,25 @@ function pack(at: string, folder: string): string {
   return filename;
 }
 
-function installWithNpm(folder: string, ...tarballs: string[]): void {
+/** Packs all into the folder, and returns the tarballs. */
+export const packAll = (folder: string): string[] => packages.map((at) => pack(at, folder));
+
+const writeManifest = (folder: string) =>
   writeFileSync(
     path.join(folder, 'package.json'),
     JSON.stringify({ name: 'elsewhere', optionalDependencies: oldestNode }),
   );
-  runIn(folder, 'npm', 'install', '--no-audit', '--no-fund', ...tarballs);
-}
 
-/** Packs all, and installs them in this empty folder as a user does: with npm, and all that they stand on from the registry. */
-export function installFromRegistry(folder: string): void {
-  installWithNpm(folder, ...packages.map((at) => pack(at, folder)));
+const INSTALL = ['install', '--no-audit', '--no-fund'];
+
+/**
+ * Installs all in this empty folder as a user does: by name, with npm, and all that they stand on from the registry.
+ * @param settings of npm, with which it finds them
+ */
+export async function installByName(folder: string, settings: Record<string, string>): Promise<void> {
+  writeManifest(folder);
+  const names = ['server', 'client', 'cli', 'mock'].map((name) => `@trunkline/${name}`);
+  await promisify(execFile)('npm', [...INSTALL, ...names], { cwd: folder, env: { ...process.env, ...settings } });
 }
 
 interface Manifest {
@@ -60,7 +69,8 @@ interface Manifest {
  * where it is installed here. It throws where the tarballs name other versions of each other.
  */
 export function installLinked(folder: string): void {
-  installWithNpm(folder);
+  writeManifest(folder);
+  runIn(folder, 'npm', ...INSTALL);
   const modules = path.join(folder, 'node_modules');
   const made = packages.map((at) => {
     const own = path.join(modules, '.packed', at.replace('/', '-'), 'node_modules');

@@ -64,14 +64,14 @@ select pg_advisory_lock(7781), set_config('trunkline.engine', 'on', false);`;
 /**
  * The tests of what is published.
  * @param parent where the folder is made in which all is installed
- * @param install packs everything and installs it in an empty folder
+ * @param install installs everything in an empty folder
  */
-export function testPublished(parent: string, install: (folder: string) => void): void {
+export function testPublished(parent: string, install: (folder: string) => void | Promise<void>): void {
   beforeAll(async () => {
     folder = mkdtempSync(path.join(parent, 'trunkline-published-'));
     dataDir = path.join(folder, 'data');
     installed = path.join(folder, 'node_modules/@trunkline/server');
-    install(folder);
+    await install(folder);
     database = await freshDatabase();
     server = await start();
   }, 300_000);
