@@ -89,7 +89,7 @@ function Read({ list, upload, preview }: ReadProps) {
         <Wrong error={change.error} />
       </form>
       <FirstRows preview={preview} />
-      <RejectedRows upload={upload} preview={preview} />
+      <RejectedRows list={list} upload={upload} />
       {upload.status === 'validated' && !isChanged && (
         <>
           <Import list={list} upload={upload} />

@@ -116,3 +116,22 @@ export function mapped(before: Mapped, at: number, choice: string): Mapped {
     said: { ...before.said, ...change },
   };
 }
+
+/**
+ * The cells of a rejected row that are to be written anew, as they stand now: those at fault, or all of a row that can't be
+ * parted into cells, which is parted here as its writer has meant it.
+ */
+export function cellsToMend(
+  columns: readonly Column[],
+  { cells, errors }: Pick<Schemas['ContactListRejectedRow'], 'cells' | 'errors'>,
+  delimiter: string | undefined,
+): { title: string; value: string }[] {
+  const isWhole = errors.some(({ column }) => column === '');
+  const parts = isWhole && delimiter ? cells.join(delimiter).split(delimiter) : cells;
+  const all = columns.map(({ name: title }, at) => {
+    const value = (parts[at] ?? '').trim();
+    return { title, value: isWhole ? value.replace(/^"|"$/g, '') : value };
+  });
+  const wrong = all.filter(({ title }) => errors.some(({ column }) => column === title));
+  return isWhole || wrong.length === 0 ? all : wrong;
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { allCountries, countryOf } from './countries.ts';
 import { type ContactList, failureSays, formatSays, listNameOf, rowsSay, sizeSays } from './files.ts';
-import { type Column, changeOf, choiceSays, choicesFor, mapped, phonesOf } from './mapping.ts';
+import { type Column, cellsToMend, changeOf, choiceSays, choicesFor, mapped, phonesOf } from './mapping.ts';
 import { openSteps, stepAfter, stepOf } from './steps.ts';
 import type { Campaign } from './words.ts';
 
@@ -51,6 +51,19 @@ describe('what a column is', () => {
     expect(choicesFor(columns, phones, 1)).toHaveLength(6);
     expect(choicesFor(columns, phones, 5).at(-1)).toBe('consent');
   });
+});
+
+test('the cells at fault are mended, and all of a row that can’t be parted', () => {
+  const error = { value: '', code: 'invalid_phone', reason: '' } as const;
+  const wrong = { cells: ['Ann', '1', '2', 'Rom'], errors: [{ ...error, column: 'Festnetz' }] };
+  expect(cellsToMend(columns, wrong, ';')).toEqual([{ title: 'Festnetz', value: '2' }]);
+  const whole = { cells: ['Udo;030 1;;"24 wide;'], errors: [{ ...error, column: '' }] };
+  expect(cellsToMend(columns.slice(0, 4), whole, ';').map(({ value }) => value)).toEqual([
+    'Udo',
+    '030 1',
+    '',
+    '24 wide',
+  ]);
 });
 
 describe('a file, in words', () => {
