@@ -88,7 +88,7 @@ function Read({ list, upload, preview }: ReadProps) {
         )}
         <Wrong error={change.error} />
       </form>
-      <FirstRows preview={preview} />
+      <FirstRows upload={upload} preview={preview} />
       <RejectedRows list={list} upload={upload} />
       {upload.status === 'validated' && !isChanged && (
         <>
@@ -178,8 +178,11 @@ function ReadAs({ preview: { format, failure }, said, isFixed, onSay }: ReadAsPr
   );
 }
 
-/** The first rows as they would be imported, and why not. */
-function FirstRows({ preview: { rows, columns } }: { preview: Preview }) {
+/** The first rows as they would be imported, and why not; without those that stand below to be mended. */
+function FirstRows({ upload, preview: { rows: all, columns } }: Omit<ReadProps, 'list'>) {
+  const isBelow = ({ errors = [] }: Preview['rows'][number]) =>
+    upload.status !== 'failed' && errors.some(({ code }) => code !== 'duplicate');
+  const rows = all.filter((row) => !isBelow(row));
   if (rows.length === 0) return null;
   const shown = columns.filter(({ use }) => use === 'variable').map(({ name }) => name);
   return (

@@ -35,15 +35,19 @@ export function RejectedRows({ list, upload }: { list: ContactList; upload: Uplo
       <h3 id="left-out" ref={head} tabIndex={-1} className="outline-none">
         Rows that are left out
       </h3>
-      <p className="max-w-prose text-dim">
-        {isMine && invalidRows > 0 && 'Mend them here, or leave them out. '}
-        {duplicateRows > 0 &&
-          `${several(duplicateRows, 'row repeats', 'rows repeat')} a number further up, where it is kept. `}
-        <a href={upload.errorReportUrl} className="link" download>
-          All of them as a file for your spreadsheet
-        </a>
-        .
-      </p>
+      {invalidRows + duplicateRows === 0 ? (
+        <p className="text-dim">None any more.</p>
+      ) : (
+        <p className="max-w-prose text-dim">
+          {isMine && invalidRows > 0 && 'Mend them here, or leave them out. '}
+          {duplicateRows > 0 &&
+            `${several(duplicateRows, 'row repeats', 'rows repeat')} a number further up, where it is kept. `}
+          <a href={upload.errorReportUrl} className="link" download>
+            All of them, as your file had them
+          </a>
+          .
+        </p>
+      )}
       <Fault error={error} />
       <ol className="mt-1 border-t border-line">
         {rows.map((row) => (

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useRef, useState } from 'react';
 import { named } from '../rules/call.ts';
-import { filled, peaksOf, turnAt } from '../rules/waves.ts';
+import { filled, turnAt } from '../rules/waves.ts';
 import { type Call, duration } from '../rules/words.ts';
+import { client } from '../session.ts';
 import { Waves } from './waves.tsx';
 
 export interface Playing {
@@ -24,8 +25,8 @@ export function usePlaying(): Playing {
   return { audio, now, onTime, seek };
 }
 
-/** Longer recordings are played without a picture: it takes all of the file. */
-const MOST_BYTES = 20_000_000;
+/** So many points are drawn. */
+const POINTS = 800;
 
 interface PlayerProps {
   roomId: string;
@@ -36,20 +37,14 @@ interface PlayerProps {
 /** The player keeps the first address: each reading of the call brings another one, which would begin it anew. */
 export function Player({ roomId, recording, playing: { audio, now, onTime, seek } }: PlayerProps) {
   const [src] = useState(recording.url);
-  const { sizeBytes = 0, durationSeconds = 0 } = recording;
   const { data: peaks } = useQuery({
     queryKey: ['peaks', roomId],
-    enabled: sizeBytes > 0 && sizeBytes <= MOST_BYTES && durationSeconds > 0,
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => {
-      const { ok, body } = await fetch(src);
-      const found = ok && body ? await peaksOf(body, sizeBytes) : undefined;
-      return found ? filled(found) : null;
-    },
+    queryFn: () => client.calls.getRecordingPeaks(roomId, { points: POINTS }),
   });
   return (
     <>
-      {peaks && <Waves peaks={peaks} seconds={durationSeconds} now={now} onSeek={seek} />}
+      {peaks && <Waves peaks={filled(peaks)} seconds={peaks.durationSeconds} now={now} onSeek={seek} />}
       {/* biome-ignore lint/a11y/useMediaCaption: sound without a picture has nowhere to show captions; WCAG 1.2.1 asks for a transcript, which stands below. */}
       <audio
         ref={audio}

@@ -9,7 +9,7 @@ import { placesOfText } from './places.ts';
 import { canRedial, redialSays } from './redial.ts';
 import { textsOf } from './search.ts';
 import { missingIn, spokenIn } from './variables.ts';
-import { filled, peaksOf, turnAt, waveOf } from './waves.ts';
+import { filled, turnAt, waveOf } from './waves.ts';
 import { allows, type Campaign, duration, numbersIn, percent, type Stats, type Workspace } from './words.ts';
 
 const stats = {
@@ -198,33 +198,10 @@ test('numbers are taken out of what was copied', () => {
   ]);
 });
 
-test('peaks are taken out of a recording however it comes, and of nothing else', async () => {
-  const bytes = new Uint8Array(44 + 4 * 1600);
-  const view = new DataView(bytes.buffer);
-  bytes.set(new TextEncoder().encode('RIFF'));
-  view.setUint16(22, 2, true);
-  view.setUint16(34, 16, true);
-  // The callee speaks once, in the first part, and the agent in the last.
-  view.setInt16(44, -16_384, true);
-  view.setInt16(44 + 4 * 1599 + 2, 8192, true);
-  const cut = (sizes: number) =>
-    new ReadableStream<Uint8Array>({
-      start(controller) {
-        for (let at = 0; at < bytes.length; at += sizes) controller.enqueue(bytes.slice(at, at + sizes));
-        controller.close();
-      },
-    });
-  const [whole, odd] = await Promise.all([7000, 7].map((sizes) => peaksOf(cut(sizes), bytes.length)));
-  expect(odd).toEqual(whole);
-  expect([whole!.callee.length, whole!.callee[0], whole!.agent.at(-1), whole!.agent[0]]).toEqual([800, 0.5, 0.25, 0]);
-  expect(filled(whole!).agent.at(-1)).toBe(0.5);
-  view.setUint16(22, 1, true);
-  expect(await peaksOf(cut(7000), bytes.length)).toBeUndefined();
-});
-
 test('the sound is drawn around the middle of its channel, and the turn that is being said is found', () => {
   expect(waveOf([0, 1, 2], 25, 20)).toBe('M0 25.00L1 5.00L2 5.00L2 45.00L1 45.00L0 25.00Z');
   expect(waveOf([], 25, 20)).toBe('');
+  expect(filled({ callee: [0, 0.5], agent: [0.25] })).toEqual({ callee: [0, 1], agent: [0.5] });
   const turns = [{ at: '2026-11-20T09:00:01Z' }, { at: '2026-11-20T09:00:03Z' }];
   const answeredAt = Date.parse('2026-11-20T09:00:00Z');
   expect([0, 1, 2.9, 3].map((second) => turnAt(turns, answeredAt, second))).toEqual([-1, 0, 0, 1]);

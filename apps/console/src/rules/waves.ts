@@ -1,53 +1,7 @@
+import type { components } from '@trunkline/client';
+
 /** The loudest of each part of a recording, 0 to 1: of the callee, and of the agent. */
-export interface Peaks {
-  callee: number[];
-  agent: number[];
-}
-
-/** What stands before the samples of a recording: WAV with two channels of 16 bits. */
-const HEADER_BYTES = 44;
-const FRAME_BYTES = 4;
-const PARTS = 800;
-const LOUDEST = 32_768;
-
-function isRecording(bytes: Uint8Array): boolean {
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
-  const [riff, channels, bits] = [view.getUint32(0), view.getUint16(22, true), view.getUint16(34, true)];
-  return riff === 0x52494646 && channels === 2 && bits === 16;
-}
-
-/** Takes the peaks out of a recording as it comes; nothing if it is none. */
-export async function peaksOf(stream: ReadableStream<Uint8Array>, sizeBytes: number): Promise<Peaks | undefined> {
-  const each = Math.max(1, Math.ceil((sizeBytes - HEADER_BYTES) / FRAME_BYTES / PARTS));
-  const callee: number[] = [];
-  const agent: number[] = [];
-  const reader = stream.getReader();
-  let kept = new Uint8Array();
-  let frame = -1;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    const bytes = new Uint8Array(kept.length + value.length);
-    bytes.set(kept);
-    bytes.set(value, kept.length);
-    let at = 0;
-    if (frame === -1 && bytes.length >= HEADER_BYTES) {
-      if (!isRecording(bytes)) {
-        await reader.cancel();
-        return undefined;
-      }
-      [at, frame] = [HEADER_BYTES, 0];
-    }
-    const view = new DataView(bytes.buffer);
-    for (; frame >= 0 && at + FRAME_BYTES <= bytes.length; at += FRAME_BYTES, frame += 1) {
-      const part = Math.floor(frame / each);
-      callee[part] = Math.max(callee[part] ?? 0, Math.abs(view.getInt16(at, true)) / LOUDEST);
-      agent[part] = Math.max(agent[part] ?? 0, Math.abs(view.getInt16(at + 2, true)) / LOUDEST);
-    }
-    kept = bytes.slice(at);
-  }
-  return frame > 0 ? { callee, agent } : undefined;
-}
+export type Peaks = Pick<components['schemas']['CallRecordingPeaks'], 'callee' | 'agent'>;
 
 /** As loud as the loudest of both fills its channel. */
 export function filled({ callee, agent }: Peaks): Peaks {

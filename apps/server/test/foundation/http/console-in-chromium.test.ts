@@ -179,12 +179,11 @@ async function heard(page: Page): Promise<string> {
   const at = new Date(Date.parse(answeredAt!) + 1000).toISOString();
   await desk.client.calls.recordResult(roomId, { transcript: [{ role: 'person', text: HOSTILE, at }] });
   const wav = Buffer.alloc(44 + 2 * 32_000, 9);
-  wav.write('RIFF');
-  wav.writeUInt16LE(2, 22);
-  wav.writeUInt16LE(16, 34);
   const url = `${desk.url}/objects/heard.wav`;
   const recording = { status: 'stored', url, durationSeconds: 2, sizeBytes: wav.length };
   await page.route(url, (route) => route.fulfill({ body: wav, contentType: 'audio/wav' }));
+  const peaks = { roomId, durationSeconds: 2, callee: [0, 0.5], agent: [0.25, 0] };
+  await page.route(`**/v1/calls/${roomId}/recording/peaks?points=800`, (route) => route.fulfill({ json: peaks }));
   await page.route(`**/v1/calls/${roomId}`, async (route) => {
     const response = await route.fetch();
     const told = await response.json();

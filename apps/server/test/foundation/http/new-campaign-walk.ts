@@ -79,7 +79,9 @@ export async function walkNewCampaign({ page, hears, look }: Walk): Promise<stri
   await mend(6, 'Town', '24 inches wide');
   await says('7 rows: 6 can be imported, 1 can’t.');
   await look('mended');
-  await press('Import 6 people, leave 1 row out');
+  await mend(5, 'Reach', '030 901825');
+  await says('7 rows: 7 can be imported.');
+  await press('Import 7 people');
 
   await heading('People');
   await page
@@ -97,7 +99,7 @@ export async function walkNewCampaign({ page, hears, look }: Walk): Promise<stri
   await page.getByRole('button', { name: 'Make the draft, and go on' }).dblclick();
 
   await heading('Hours');
-  await says(/6 people can be called/);
+  await says(/7 people can be called/);
   await look('hours');
   await press('Change');
   await page.getByRole('form', { name: 'Hours and pace' }).getByLabel('Calls at once').fill('2');
@@ -105,7 +107,7 @@ export async function walkNewCampaign({ page, hears, look }: Walk): Promise<stri
   await says('2 calls');
   // Who leaves, or loads it again, goes on where they were.
   await page.reload();
-  await says(/6 people can be called/);
+  await says(/7 people can be called/);
   await press('These hours are right');
   await heading('Test call');
   await page.getByLabel(hears === 'agent' ? 'The agent, as in a call' : 'A sentence, and then an echo').focus();
@@ -122,8 +124,8 @@ export async function walkNewCampaign({ page, hears, look }: Walk): Promise<stri
   await heading('Dry run and start');
   await page.getByRole('cell', { name: 'Ina Kurz' }).waitFor();
   await look('start');
-  await page.getByLabel('Type 6 to start').focus();
-  await keyboard.type('6');
+  await page.getByLabel('Type 7 to start').focus();
+  await keyboard.type('7');
   await keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Customers 2026' }).waitFor();
   await says(/Dialing: |Running\.|Done\./);
