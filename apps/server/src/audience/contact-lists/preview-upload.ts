@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { ObjectMissing } from '../../foundation/objects/object-store.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { limiter } from '../../foundation/values/limiter.ts';
 import { notFound, ServiceError } from '../../foundation/values/service-error.ts';
@@ -36,17 +37,20 @@ export async function previewUpload(
   if (upload.status === 'pending') {
     throw new ServiceError('invalid_state', 'The file has not come yet. Send it to the uploadUrl first.');
   }
-  const open = async () => {
-    if (await objects.stat(upload.storage_key)) return objects.get(upload.storage_key);
-    throw new ServiceError('invalid_state', 'The file is gone. Upload it again.');
-  };
   const options = {
     ...readOptionsOf(upload),
     defaultCountry: list.default_country ?? undefined,
     limits,
   };
   // It drops nothing, so each comes to something; what waits has nothing open.
-  const preview = (await inTurn(workspaceId, async () => previewFile(await open(), options)))!;
+  const preview = (await inTurn(workspaceId, async () => {
+    try {
+      return await previewFile(await objects.get(upload.storage_key), options);
+    } catch (error) {
+      if (!(error instanceof ObjectMissing)) throw error;
+      throw new ServiceError('invalid_state', 'The file is gone. Upload it again.');
+    }
+  }))!;
   const words = { count: upload.do_not_call_rows, rows: upload.do_not_call_row_numbers };
   return { ...preview, ...(isChecked(upload) && { doNotCall: words }) };
 }

@@ -56,6 +56,16 @@ function unlessMissing(error: unknown): undefined {
   if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error;
 }
 
+/** A file that goes before its reader begins is missing, too. */
+async function* contentOf(path: string, key: string): AsyncGenerator<Buffer> {
+  try {
+    yield* fileContent(path, CHUNK_BYTES);
+  } catch (error) {
+    unlessMissing(error);
+    throw new ObjectMissing(key);
+  }
+}
+
 /** Removes what writes that a crash cut short have left. */
 async function removeAbandoned(incoming: string): Promise<void> {
   for (const name of await readdir(incoming)) {
@@ -140,7 +150,7 @@ export async function openDiskObjectStore(options: DiskOptions): Promise<DiskObj
     stat: statOf,
     async get(key) {
       if (!(await statOf(key))) throw new ObjectMissing(key);
-      return fileContent(pathOf(key), CHUNK_BYTES);
+      return contentOf(pathOf(key), key);
     },
     faults: async () => {
       const fault = await ensureFolder().then(

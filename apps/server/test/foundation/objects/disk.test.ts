@@ -10,7 +10,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fileOf } from '../../../src/foundation/http/slow-files.ts';
 import { type DiskObjectStore, openDiskObjectStore } from '../../../src/foundation/objects/disk.ts';
-import { translatedWrite } from '../../../src/foundation/objects/object-store.ts';
+import { ObjectMissing, translatedWrite } from '../../../src/foundation/objects/object-store.ts';
 import { objectsRouter } from '../../../src/foundation/objects/router.ts';
 import { createComingFiles } from '../../../src/platform/workspace/coming-files.ts';
 import { startEdge } from '../http/edge-app.ts';
@@ -247,4 +247,12 @@ describe('the folder of the disk store', () => {
       headers,
     });
   });
+});
+
+it('tells of a file that went before its reader began as of one that is missing', async () => {
+  const key = freshKey();
+  await store.put(key, Readable.from([Buffer.from('phone')]), 100);
+  const content = await store.get(key);
+  await store.delete(key);
+  await expect(content[Symbol.asyncIterator]().next()).rejects.toThrow(ObjectMissing);
 });

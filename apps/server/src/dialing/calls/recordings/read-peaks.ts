@@ -64,15 +64,15 @@ async function findPeaks(deps: PeaksDeps, workspaceId: string, roomId: string): 
   const { peaks, size_bytes } = await storedRecording(deps, workspaceId, roomId);
   if (peaks) return peaks;
   const frames = Math.floor((size_bytes ?? 0) / FRAME_BYTES) - HEADER_FRAMES;
-  const found = frames > 0 ? await loudestOf(await open(deps, roomId), frames) : Buffer.alloc(0);
+  const found = frames > 0 ? await loudestOf(deps, roomId, frames) : Buffer.alloc(0);
   const isKept = await deps.database.inWorkspace(workspaceId, (tx) => keepPeaks(tx, roomId, found));
   if (!isKept) throw notFound();
   return found;
 }
 
-async function open({ objects }: PeaksDeps, roomId: string): Promise<AsyncIterable<Uint8Array>> {
+async function loudestOf({ objects }: PeaksDeps, roomId: string, frames: number): Promise<Buffer> {
   try {
-    return await objects.get(recordingKey(roomId));
+    return await loudestIn(await objects.get(recordingKey(roomId)), frames);
   } catch (error) {
     if (error instanceof ObjectMissing) throw notFound();
     throw error;
@@ -80,7 +80,7 @@ async function open({ objects }: PeaksDeps, roomId: string): Promise<AsyncIterab
 }
 
 /** Of each part the loudest sample of either channel, one after the other, in a byte. */
-async function loudestOf(content: AsyncIterable<Uint8Array>, frames: number): Promise<Buffer> {
+async function loudestIn(content: AsyncIterable<Uint8Array>, frames: number): Promise<Buffer> {
   const parts = Math.min(FINEST, frames);
   const loudest = Buffer.alloc(2 * parts);
   let frame = -HEADER_FRAMES;
