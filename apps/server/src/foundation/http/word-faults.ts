@@ -35,6 +35,7 @@ const PATTERNS = new Map<string, string>([
   ],
   ['^([0-9]{1,15}|latest)$', 'must be the `after` of an answer or of an event, or latest'],
   ['^(room|cmp|bat|run|upl|kb|pn|trk)_[0-9a-f]{32}$', 'must be an ID, such as room_ and 32 hexadecimal digits'],
+  ['^[1-9][0-9]{0,8}$', 'must be the number of a row, such as 17'],
   ['^[0-9*#]+$', 'must be digits, * and # only'],
   ['^[0-9*#]*$', 'must be digits, * and # only'],
   ['^[0-9*#]$', 'must be a digit, * or #'],

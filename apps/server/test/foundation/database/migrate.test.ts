@@ -88,11 +88,13 @@ test('erasures that were under way by numbers of steps go on by their names', as
     sql<{ step: string; passed: string[] }>`
       select step, passed from erasures order by status, cardinality(passed)`.execute(tx.db),
   );
+  // Of what has come since nothing is passed.
+  const ofBefore = stepNames.filter((name) => name !== 'rejected_rows');
   expect(rows).toEqual([
     { step: 'keys', passed: [] },
     { step: 'entries', passed: [] },
-    { step: 'webhook_deliveries', passed: stepNames.slice(0, 21) },
-    { step: 'keys', passed: stepNames.slice(0, 23) },
+    { step: 'webhook_deliveries', passed: ofBefore.slice(0, 21) },
+    { step: 'keys', passed: ofBefore.slice(0, 23) },
   ]);
 });
 
