@@ -19,13 +19,14 @@ async function step(what, command, args) {
 }
 
 /** @param {string[]} words the folder, as a whole path */
-export async function deploy([folder = '']) {
-  if (!path.isAbsolute(folder)) throw new Error('Usage: npm run deploy -- /opt/trunkline');
+export async function deploy([given = '']) {
+  if (!path.isAbsolute(given)) throw new Error('Usage: npm run deploy -- /opt/trunkline');
+  const folder = path.resolve(given);
   if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(path.join(folder, PROGRAM)))
     throw new Error(`${folder} holds something else than a server, which would be lost. Name a new folder.`);
   // Whoever runs it is another user.
   process.umask(0o022);
-  const [next, before] = [`${folder}.next`, `${folder}.before`];
+  const [next, before] = [`${folder}.trunkline-next`, `${folder}.trunkline-before`];
   rmSync(next, { recursive: true, force: true });
   say('Building the server …');
   await step('The build', 'turbo', ['run', 'build', '--filter=@trunkline/server', '--output-logs=errors-only']);
@@ -36,10 +37,23 @@ export async function deploy([folder = '']) {
   await step('The database', node, ['-e', `import('${binaries}').then((made) => made.postgresBinaries())`]);
   copyFileSync(realpathSync(node), path.join(next, 'node'));
   writeFileSync(path.join(next, PROGRAM), START, { mode: 0o755 });
+  refuseIfLost(folder, next);
   rmSync(before, { recursive: true, force: true });
   if (existsSync(folder)) renameSync(folder, before);
   renameSync(next, folder);
   rmSync(before, { recursive: true, force: true });
-  say(`The server is in ${folder}. Start it: ${path.join(folder, PROGRAM)} serve`);
+  const start = `DATA_DIR=/var/lib/trunkline ${path.join(folder, PROGRAM)} serve`;
+  say(`The server is in ${folder}. Start it with its data somewhere else, such as: ${start}`);
   return 0;
+}
+
+/** Throws if the folder holds what the new one doesn't, such as the data of a server that was started there. */
+function refuseIfLost(folder, next) {
+  const made = new Set(readdirSync(next));
+  const lost = existsSync(folder) ? readdirSync(folder).filter((name) => !made.has(name)) : [];
+  if (lost.length === 0) return;
+  rmSync(next, { recursive: true, force: true });
+  throw new Error(
+    `${folder} holds ${lost.join(', ')}, which would be lost. Move it away; data of a server (.data) into the folder that DATA_DIR names.`,
+  );
 }

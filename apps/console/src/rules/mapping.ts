@@ -132,6 +132,11 @@ export function cellsToMend(
     const value = (parts[at] ?? '').trim();
     return { title, value: isWhole ? value.replace(/^"|"$/g, '') : value };
   });
+  // Cells behind the last column: what stands there is to go, or the row stays wrong.
+  const behind = errors.flatMap(({ column: title }) => {
+    const at = Number(/^column_(\d+)$/.exec(title)?.[1] ?? 0) - 1;
+    return at >= columns.length ? [{ title, value: (cells[at] ?? '').trim() }] : [];
+  });
   const wrong = all.filter(({ title }) => errors.some(({ column }) => column === title));
-  return isWhole || wrong.length === 0 ? all : wrong;
+  return [...(isWhole || wrong.length === 0 ? all : wrong), ...behind];
 }

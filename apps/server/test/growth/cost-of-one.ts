@@ -14,7 +14,7 @@ const MOST_GROWTH = 1.5;
 const SAMPLE_US = 10_000;
 const BATCH = 50;
 const FEWEST_ROUNDS = 5;
-const MOST_ROUNDS = 25;
+const MOST_ROUNDS = 60;
 
 /** Other load can't have made so much of a ratio that is 1. */
 const isDoubtful = (ratio: number) => ratio > MOST_GROWTH && ratio < 4;

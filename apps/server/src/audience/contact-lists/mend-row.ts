@@ -11,7 +11,7 @@ import { checkRow, type ReadContact } from './reading/check-row.ts';
 import type { FileFormat } from './reading/file-format.ts';
 import { type Header, readHeader } from './reading/header.ts';
 import { duplicate } from './reading/read-contacts.ts';
-import { changeRejected, findRejected, type RejectedRow } from './rejected-rows.ts';
+import { changeRejected, lockRejected, type RejectedRow } from './rejected-rows.ts';
 import { shapeError } from './shape-preview.ts';
 import { appendColumns, lockList, MOST_LIST_COLUMNS } from './store.ts';
 import { readOptionsOf, shownEdition, type UploadRow } from './upload.ts';
@@ -40,7 +40,7 @@ export async function mendRow(
     const upload = await existing(lockUpload(tx, listId, uploadId));
     checkEdition(shownEdition(upload), ifMatch);
     refuseUnlessValidated(upload);
-    const kept = await existing(findRejected(tx, uploadId, row));
+    const kept = await existing(lockRejected(tx, uploadId, row));
     const header = readHeader(upload.header!, Number.MAX_SAFE_INTEGER, readOptionsOf(upload));
     const fields = withCells(kept, header, cells);
     if (fields.reduce((sum, field) => sum + field.length, 0) > limits.maxRowLength)
@@ -81,9 +81,15 @@ function refuseUnlessValidated(upload: UploadRow): void {
   );
 }
 
-/** A row with some cells anew. Of one that could not be parted into cells, only these. Throws `invalid_request`. */
-function withCells({ cells, errors }: RejectedRow, { columns }: Header, changed: Cells): string[] {
+/**
+ * A row with some cells anew. Of one that could not be parted into cells, only these: what it said of who may be called, and
+ * when, must be said again. Throws `invalid_request`.
+ */
+function withCells({ cells, errors }: RejectedRow, header: Header, changed: Cells): string[] {
+  const { columns } = header;
   const isWhole = (errors as { column: string }[]).some(({ column }) => column === '');
+  const needed = isWhole ? [...header.doNotCall, ...header.consent.keys(), ...header.timezones] : [];
+  const unsaid = needed.map((at) => columns[at]!).filter((name) => !(name in changed));
   const fields = isWhole ? [] : [...cells];
   while (fields.length < columns.length) fields.push('');
   const unknown = Object.keys(changed).filter((name) => {
@@ -97,7 +103,11 @@ function withCells({ cells, errors }: RejectedRow, { columns }: Header, changed:
   if (shown.length < columns.length) shown.push(`${columns.length - shown.length} more`);
   const message = `is no column of the file. Found: ${shown.join(', ')}.`;
   const pointer = (name: string) => `/body/cells/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-  refuse(unknown.map((name) => ({ path: pointer(name), message })));
+  const say = 'is needed, since the row could not be parted into cells: what it held, or empty text.';
+  refuse([
+    ...unknown.map((name) => ({ path: pointer(name), message })),
+    ...unsaid.map((name) => ({ path: pointer(name), message: say })),
+  ]);
   return fields;
 }
 

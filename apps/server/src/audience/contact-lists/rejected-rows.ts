@@ -52,14 +52,15 @@ export const rejectedPage = (tx: WorkspaceTx, uploadId: string, query: PageQuery
     order: ['row_number'],
   });
 
-/** A rejected row, or one that has been mended. */
-export async function findRejected(tx: WorkspaceTx, uploadId: string, row: number): Promise<RejectedRow | undefined> {
+/** A rejected row, or one that has been mended, locked: an erasure that comes meanwhile waits, and sees what was made of it. */
+export async function lockRejected(tx: WorkspaceTx, uploadId: string, row: number): Promise<RejectedRow | undefined> {
   return tx.db
     .selectFrom('rejected_rows')
     .selectAll()
     .where('workspace_id', '=', tx.workspaceId)
     .where('upload_id', '=', uploadId)
     .where('row_number', '=', row)
+    .forUpdate()
     .executeTakeFirst();
 }
 

@@ -101,18 +101,18 @@ export const stores: readonly Store[] = [
     numbers: ['phone_number'],
   },
   {
-    table: 'contact_list_entries',
-    key: { upload_id: 'uuid', phone_number: 'bigint' },
-    columns: { name: 'text', values: 'text[]', consent: 'jsonb' },
-    numbers: ['phone_number'],
-  },
-  {
     table: 'rejected_rows',
     key: { upload_id: 'uuid', row_number: 'integer' },
     columns: { cells: 'text[]', errors: 'jsonb' },
     numbers: ['phone_number'],
     emptied: sql`cells = '{}', errors = '[]', phone_number = null`,
     isPersons: true,
+  },
+  {
+    table: 'contact_list_entries',
+    key: { upload_id: 'uuid', phone_number: 'bigint' },
+    columns: { name: 'text', values: 'text[]', consent: 'jsonb' },
+    numbers: ['phone_number'],
   },
   { table: 'batches', key: id, columns: { rejected: 'json' } },
   {

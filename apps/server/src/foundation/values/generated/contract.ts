@@ -4510,7 +4510,7 @@ export interface components {
         /** @description The cells that are to hold something else. */
         MendContactListRow: {
             /**
-             * @description What each holds from now on, by the names that the upload's `columns` have; a cell behind the last of them is `column_` and its position. Empty text empties a cell. What is not named stays; but a row that could not be parted into cells holds only what is given here.
+             * @description What each holds from now on, by the names that the upload's `columns` have; a cell behind the last of them is `column_` and its position. Empty text empties a cell. What is not named stays; but a row that could not be parted into cells holds only what is given here, and every column for do-not-call, consent and the time zone must be given.
              * @example {
              *       "Telefon": "+33612345678"
              *     }
