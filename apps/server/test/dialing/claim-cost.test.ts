@@ -173,10 +173,14 @@ test('claims, placements, ends and what goes back soon read no more of tables th
     const lease = await openLease({ database, seconds: 30, log: pino({ level: 'silent' }) });
     const server = { serverId: lease.serverId(), now: new Date() };
     const terms = { ...server, free: 50, isSimulated: () => true, operator: noOperatorLimits };
-    const { calls } = await claimContacts(database, campaign, terms, async () => {});
+    let calls: Awaited<ReturnType<typeof claimContacts>>['calls'] = [];
+    // The pace of the dialer that has stopped may leave no room for some hundred milliseconds.
+    await until(async () => {
+      ({ calls } = await claimContacts(database, campaign, { ...terms, now: new Date() }, async () => {}));
+      return calls.length > 0;
+    });
     const owners = campaignCallOwner({ onFinished: async () => {}, onPaused: async () => {} }, () => {});
     const read = await rowsReadBy(database, (counted) => returnCalls(counted, calls, { ...server, owners }));
-    expect(calls.length).toBeGreaterThan(0);
     expect(read).toBeLessThan(3000);
     await lease.release();
   }));
