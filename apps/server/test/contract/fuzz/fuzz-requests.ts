@@ -16,7 +16,7 @@ const ONLY = process.env['FUZZ_ONLY'];
 const NUMBERS_OF_SEED = 1_000_000;
 const AT_ONCE = 16;
 /** So many operations may have had no success, by chance: which answers come first is the machine's doing. */
-const MOST_WITHOUT_SUCCESS = 7;
+const MOST_WITHOUT_SUCCESS = 3;
 /** Among so many times as many requests those of the others are sent too, until they have had one. */
 const MOST_TURNS = 8;
 /** Enough to see what is wrong. */

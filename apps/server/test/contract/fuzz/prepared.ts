@@ -78,12 +78,16 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     toId('cmp', (await campaign({ status: 'scheduled', scheduled_at: LATER })).id),
   );
   const { id: ofContacts } = await campaign({ status: 'paused', pending: COUNT, total_contacts: COUNT });
-  const lane = { ...own, campaign_id: ofContacts, lane: 1, timezones: ['UTC'], opens_at: LATER, closes_at: LATER };
-  await database.inEngine(({ db }) => db.insertInto('campaign_lanes').values(lane).execute());
-  const contacts = await times(async (line) => {
-    const contact = { ...own, campaign_id: ofContacts, list_id: fromId(called), phone_number: 12_125_550_110 + line };
-    return toId('cc', (await seedRow(database, 'campaign_contacts', contact)).id);
-  });
+  /** Who is called later, so that what waits for them is not over. */
+  const waitingContacts = async (campaign_id: string, count: number) => {
+    const lane = { ...own, campaign_id, lane: 1, timezones: ['UTC'], opens_at: LATER, closes_at: LATER };
+    await database.inEngine(({ db }) => db.insertInto('campaign_lanes').values(lane).execute());
+    const contact = { ...own, campaign_id, list_id: fromId(called) };
+    const one = (_: unknown, line: number) =>
+      seedRow(database, 'campaign_contacts', { ...contact, phone_number: 12_125_550_110 + line });
+    return (await Promise.all(Array.from({ length: count }, one))).map(({ id }) => toId('cc', id));
+  };
+  const contacts = await waitingContacts(ofContacts, COUNT);
   const batch = async (given: object) => {
     const { id } = await campaign({ ...given, kind: 'batch' });
     const row = { ...own, id, rejected: '[]', rejected_count: 0 };
@@ -91,9 +95,20 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     return toId('bat', id);
   };
   const pausedBatches = await times(() => batch({ status: 'paused' }));
-  // A call is up, or they would be completed at once.
-  const runningBatches = await times(() => batch({ status: 'running', contacts_added: true, in_flight: 1 }));
+  const scheduledBatches = await times(() => batch({ status: 'scheduled', scheduled_at: LATER }));
+  const runningBatches = await times(async () => {
+    const id = await batch({ status: 'running', contacts_added: true, pending: 1, total_contacts: 1 });
+    await waitingContacts(fromId(id), 1);
+    return id;
+  });
   const rooms = await times((line) => telephoneCall(server, own.workspace_id, line));
+  const { id: server_id } = await database.inEngine(({ db }) =>
+    db.selectFrom('servers').select('id').executeTakeFirstOrThrow(),
+  );
+  const waits = { ...own, server_id, status: 'queued' as const, start_at: LATER, place_before: LATER };
+  const waitingCalls = await times(async (line) =>
+    toId('room', (await seedRow(database, 'calls', { ...waits, to_number: 14_175_550_100 + line })).id),
+  );
   const pool = async (name: string, phoneNumberIds: string[]) =>
     (await server.client.POST('/v1/number-pools', { body: { name, phoneNumberIds } })).data!.data.id;
   const pools = [await pool('From', [phoneNumberId]), await pool('To', [])];
@@ -144,7 +159,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     pauseCampaign: { cmp: drafts },
     updateCampaign: { cmp: paused },
     deleteCampaign: { cmp: ended },
-    endCall: { room: rooms },
+    endCall: { room: waitingCalls },
     updatePhoneNumber: { pn: bought },
     releasePhoneNumber: { pn: bought },
     stopCampaign: { cmp: paused },
@@ -154,6 +169,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     skipCampaignContact: { cmp: [toId('cmp', ofContacts)], cc: contacts },
     pauseBatch: { bat: runningBatches },
     resumeBatch: { bat: pausedBatches },
+    cancelBatch: { bat: scheduledBatches },
     getContactListEntry: { list: [called], entry: numbers },
     updateContactListEntry: { list: [changed], entry: numbers },
     removeContactListEntry: { list: [changed], entry: numbers },
