@@ -47,6 +47,7 @@ getContactList lists show <id>
 deleteContactList lists delete <id>
 listContactListEntries lists entries <id>
 listRejectedContactListRows lists rejected <id>
+mendRejectedContactListRow lists mend <id> <row> <cells> --upload <uploadID>
 listDoNotCall dnc list
 addDoNotCall dnc add <phoneNumbers> [--reason]
 removeDoNotCall dnc remove <phoneNumber>
@@ -134,7 +135,7 @@ export function byCli({ operation, pathValues, query, idempotencyKey, body }: Ca
     const [, placed] = /^<(\w+)>$/.exec(word) ?? [];
     const [, flag, named] = /^\[(--[\w-]+)(?:=(\w+))?\]$/.exec(word) ?? [];
     if (placed) {
-      words.push(...[values[placed]].flat().map(quoted));
+      words.push(...wordsOf(values[placed]).map(quoted));
       delete left[placed];
     } else if (flag) {
       const field = named ?? camel(flag.slice(2).replaceAll('-', ' '));
@@ -145,6 +146,12 @@ export function byCli({ operation, pathValues, query, idempotencyKey, body }: Ca
   if (Object.keys(left).some((field) => !said.includes(field))) return `${words.join(' ')} ${asData(left)}`;
   const shown = [...flags].map(([flag, { value }]) => (flag === '--data' ? asData(value) : `${flag} ${quoted(value)}`));
   return [...words, ...shown].join(' ');
+}
+
+/** A value as words: each of several, and of what has names each with its name. */
+function wordsOf(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [value].flat();
+  return Object.entries(value).map(([name, one]) => `${name}=${one}`);
 }
 
 const asData = (value: unknown) => `--data - <<'JSON'\n${JSON.stringify(value, null, 2)}\nJSON`;

@@ -86,3 +86,21 @@ describe('lists upload', () => {
     expect(JSON.parse(stderr).error).toMatchObject({ code: 'usage', message: expect.stringContaining('/no/such.csv') });
   });
 });
+
+test('rows that fail are listed, with how they are mended, and mended in the upload that is named', async () => {
+  const lists = client().contactLists;
+  const { id, uploadDetails, uploadUrl, uploadHeaders } = await lists.create({
+    name: 'Faulty',
+    fileName: 'faulty.csv',
+  });
+  await fetch(uploadUrl, { method: 'PUT', headers: uploadHeaders, body: 'phone\n+14155550142\n12\n' });
+  await expect.poll(async () => (await lists.getUpload(id, uploadDetails.id)).status).toBe('validated');
+  const { stdout } = await cli(['lists', 'rejected', id]);
+  expect(stdout).toMatch(/^3 +12 +\S/m);
+  expect(stdout).toContain(`trunkline lists mend ${id} ROW COLUMN=VALUE --upload ${uploadDetails.id}`);
+  const mend = (cell: string) => cli(['lists', 'mend', id, '3', cell, '--upload', uploadDetails.id]);
+  expect((await mend('phone')).code).toBe(2);
+  expect((await mend('phone=13')).code).toBe(1);
+  expect((await mend('phone=+14155550143')).stdout).toBe('Row 3 is imported with the others: +14155550143\n');
+  await json('lists', 'delete', id);
+});

@@ -128,7 +128,6 @@ test('by the command line, of which each command that asks the server once has a
     'calls follow',
     'webhooks listen',
     'dnc upload',
-    'lists mend',
     'agents talk',
     'status',
   ];

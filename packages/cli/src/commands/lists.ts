@@ -77,20 +77,25 @@ export function addLists(program: Command, io: Io): void {
           ['why', ({ errors }) => errors.map(({ reason }) => reason).join(' ')],
         ],
       );
+      if (!context.screen.json)
+        context.screen.say(`Mend one: trunkline lists mend ${id} ROW COLUMN=VALUE --upload ${uploadId}`);
     })
     .option('--limit <n>', 'how many at most', number, 50);
   const mend = {
     usage: 'mend <id> <row> <cells...>',
     says: 'Give cells of such a row other values, before the import',
-    example: `mend ${EXAMPLE} 17 phone=+14155550142`,
+    example: `mend ${EXAMPLE} 17 name=Ada --upload upl_…`,
   };
-  lists.add(mend, async ({ client, screen }, id = '', row = '', ...given) => {
-    const cells = Object.fromEntries(given.map(cellOf));
-    const mended = await client.contactLists.mendRejectedRow(id, await latestUpload(client, id), row, { cells });
-    if (screen.json) return screen.record(mended);
-    const { mendedAt, phoneNumber = '', errors } = mended;
-    if (mendedAt) screen.say(`Row ${plain(row)} is imported with the others: ${plain(phoneNumber)}`);
-    else throw new Fault(errors.map(({ reason }) => plain(reason)).join(' '));
-  });
+  lists
+    .add(mend, async ({ client, screen, options }, id = '', row = '', ...given) => {
+      const cells = Object.fromEntries(given.map(cellOf));
+      const mended = await client.contactLists.mendRejectedRow(id, String(options['upload']), row, { cells });
+      if (screen.json) return screen.record(mended);
+      const { mendedAt, phoneNumber = '', errors } = mended;
+      if (mendedAt) screen.say(`Row ${plain(row)} is imported with the others: ${plain(phoneNumber)}`);
+      else throw new Fault(errors.map(({ reason }) => plain(reason)).join(' '));
+    })
+    // The list's latest file may be another one by now, with other people in its rows.
+    .requiredOption('--upload <id>', 'the one that `rejected` names');
   lists.one('delete <id>', 'Delete a list', (client, id = '') => client.contactLists.delete(id));
 }

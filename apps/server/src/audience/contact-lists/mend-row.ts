@@ -5,7 +5,6 @@ import { checkEdition } from '../../foundation/values/edition.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { existing, refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
-import { audit } from '../../platform/journal/record.ts';
 import type { ContactListDeps } from './deps.ts';
 import { checkRow, type ReadContact } from './reading/check-row.ts';
 import type { FileFormat } from './reading/file-format.ts';
@@ -15,7 +14,7 @@ import { changeRejected, lockRejected, type RejectedRow } from './rejected-rows.
 import { shapeError } from './shape-preview.ts';
 import { appendColumns, lockList, MOST_LIST_COLUMNS } from './store.ts';
 import { readOptionsOf, shownEdition, type UploadRow } from './upload.ts';
-import { countMended, lockUpload } from './upload-store.ts';
+import { lockUpload, noteChangedRow } from './upload-store.ts';
 
 type Cells = Record<string, string>;
 
@@ -54,12 +53,12 @@ export async function mendRow(
     const now = clock.now();
     const first = Array.isArray(read) ? undefined : await stage(tx, upload, header, read);
     if (!Array.isArray(read) && first === undefined) {
-      await countMended(tx, uploadId, read, now, auditEntry);
+      await noteChangedRow(tx, uploadId, read, now, auditEntry);
       const mended = { cells: fields, errors: [], phone_number: read.phoneNumber, mended_at: now };
       return (await changeRejected(tx, kept, mended))!;
     }
     const faults = Array.isArray(read) ? read : [duplicate({ row, fields }, read, header, first!)];
-    await audit(tx, auditEntry, now);
+    await noteChangedRow(tx, uploadId, undefined, now, auditEntry);
     return (await changeRejected(tx, kept, { cells: fields, errors: faults.map(shapeError) }))!;
   });
 }

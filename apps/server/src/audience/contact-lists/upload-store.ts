@@ -184,25 +184,30 @@ export async function readAgain(
   return moveUpload(tx, id, 'uploaded', { ...unknown, ...valuesOf(change) }, now, { auditEntry, only: status });
 }
 
-/** Counts a row of an upload that is validated, which was mended, among those that are imported. */
-export async function countMended(
+/** What is counted otherwise once a row that was rejected is among those that are imported. */
+const countsWith = ({ row, doNotCall, consent }: Pick<ReadContact, 'row' | 'doNotCall' | 'consent'>) => ({
+  valid_rows: sql<number>`valid_rows + 1`,
+  invalid_rows: sql<number>`invalid_rows - 1`,
+  error_rows: sql<number[]>`array_remove(error_rows, ${row})`,
+  ...(doNotCall && {
+    do_not_call_rows: sql<number>`do_not_call_rows + 1`,
+    do_not_call_row_numbers: sql<number[]>`(do_not_call_row_numbers || ${row}::integer)[:1000]`,
+  }),
+  ...(consent?.given && { consent_rows: sql<number>`consent_rows + 1` }),
+});
+
+/** Notes that a row of an upload that is validated holds something else: its edition is another, whether the row is `mended` or not. */
+export async function noteChangedRow(
   tx: WorkspaceTx,
   id: string,
-  { row, doNotCall, consent }: Pick<ReadContact, 'row' | 'doNotCall' | 'consent'>,
+  mended: Pick<ReadContact, 'row' | 'doNotCall' | 'consent'> | undefined,
   now: Date,
   auditEntry: AuditEntry,
 ): Promise<void> {
   const counted = await tx.db
     .updateTable('contact_list_uploads')
     .set({
-      valid_rows: sql`valid_rows + 1`,
-      invalid_rows: sql`invalid_rows - 1`,
-      error_rows: sql`array_remove(error_rows, ${row})`,
-      ...(doNotCall && {
-        do_not_call_rows: sql`do_not_call_rows + 1`,
-        do_not_call_row_numbers: sql`(do_not_call_row_numbers || ${row}::integer)[:1000]`,
-      }),
-      ...(consent?.given && { consent_rows: sql`consent_rows + 1` }),
+      ...(mended && countsWith(mended)),
       updated_at: now,
       revision: sql`revision + 1`,
     })

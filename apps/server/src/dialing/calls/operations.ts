@@ -81,9 +81,9 @@ export function callOperations(deps: CallDeps) {
       const call = await recordCallResult(deps, context.workspaceId, fromId(path.roomId), body, auditEntry);
       return { status: 200, body: call };
     },
-    getCallRecordingPeaks: async ({ path, query: { points = 1000 } }, { workspaceId }) => ({
+    getCallRecordingPeaks: async ({ path, query: { points = 1000 } }, { workspaceId, signal }) => ({
       status: 200,
-      body: await readPeaks(deps, workspaceId, { roomId: fromId(path.roomId), points }),
+      body: await readPeaks(deps, workspaceId, { roomId: fromId(path.roomId), points, signal }),
     }),
     deleteCallRecording: async ({ path }, context) => {
       const auditEntry = auditOf(context)('call.recording_deleted', 'call', path.roomId);

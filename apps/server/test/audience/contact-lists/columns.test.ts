@@ -176,8 +176,15 @@ test('rejected rows are read as pages, and mended in place before the confirm', 
   const stale = { path: { ...ids, row: '3' }, header: { 'If-Match': '"1"' } };
   const changed = await server.client.PATCH(`${REJECTED}/{row}`, { params: stale, body: { cells: { phone: '1' } } });
   expect([changed.response.status, changed.error!.code]).toEqual([412, 'changed_meanwhile']);
+  const UPLOAD = '/v1/calls/contact-lists/{id}/uploads/{uploadID}';
+  const current = await server.client.GET(UPLOAD, { params: { path: ids } });
   const half = (await mend(ids, 3, { phone: '(415) 555-0123' })).data!;
   expect(half.errors.map(({ code }) => code)).toEqual(['invalid_timezone']);
+  // It is another edition, though the row is still rejected: nobody mends by what it held before.
+  const path = { ...ids, row: '3' };
+  const before = { path, header: { 'If-Match': current.response.headers.get('ETag')! } };
+  const behind = await server.client.PATCH(`${REJECTED}/{row}`, { params: before, body: { cells: { phone: '1' } } });
+  expect(behind.response.status).toBe(412);
   const whole = (await mend(ids, 3, { timezone: 'Europe/Rome', city: 'Roma' })).data!;
   expect(whole).toMatchObject({ errors: [], phoneNumber: '+14155550123', mendedAt: expect.any(String) });
   expect((await mend(ids, 3, { timezone: 'Europe/Rome' })).data).toEqual(whole);

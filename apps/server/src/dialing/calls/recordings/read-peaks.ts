@@ -24,16 +24,17 @@ interface PeaksDeps {
 }
 
 /**
- * How loud each of so many parts of a recording is. The whole file is read the first time.
- * @throws `not_found` where there is no recording, or no more; `invalid_state` while it is being made
+ * How loud each of so many parts of a recording is. The whole file is read the first time, while somebody waits for it.
+ * @throws `not_found` where there is no recording, or no more; `invalid_state` while it is being made; `unavailable` once
+ *   the client has gone, or the server drains
  */
 export async function readPeaks(
   deps: PeaksDeps,
   workspaceId: string,
-  { roomId, points }: { roomId: string; points: number },
+  { roomId, points, signal }: { roomId: string; points: number; signal: AbortSignal },
 ): Promise<components['schemas']['CallRecordingPeaks']> {
   const recording = await storedRecording(deps, workspaceId, roomId);
-  const peaks = recording.peaks ?? (await inTurn(workspaceId, () => findPeaks(deps, workspaceId, roomId)))!;
+  const peaks = recording.peaks ?? (await inTurn(workspaceId, () => findPeaks(deps, workspaceId, { roomId, signal })))!;
   return {
     roomId: toId('room', roomId),
     durationSeconds: (recording.duration_ms ?? 0) / 1000,
@@ -59,20 +60,25 @@ async function storedRecording({ database }: PeaksDeps, workspaceId: string, roo
   return recording;
 }
 
-async function findPeaks(deps: PeaksDeps, workspaceId: string, roomId: string): Promise<Buffer> {
+async function findPeaks(
+  deps: PeaksDeps,
+  workspaceId: string,
+  { roomId, signal }: { roomId: string; signal: AbortSignal },
+): Promise<Buffer> {
+  refuseIfGone(signal);
   // Somebody else may have asked before, and waited less.
   const { peaks, size_bytes } = await storedRecording(deps, workspaceId, roomId);
   if (peaks) return peaks;
   const frames = Math.floor((size_bytes ?? 0) / FRAME_BYTES) - HEADER_FRAMES;
-  const found = frames > 0 ? await loudestOf(deps, roomId, frames) : Buffer.alloc(0);
+  const found = frames > 0 ? await loudestOf(deps, roomId, frames, signal) : Buffer.alloc(0);
   const isKept = await deps.database.inWorkspace(workspaceId, (tx) => keepPeaks(tx, roomId, found));
   if (!isKept) throw notFound();
   return found;
 }
 
-async function loudestOf({ objects }: PeaksDeps, roomId: string, frames: number): Promise<Buffer> {
+async function loudestOf({ objects }: PeaksDeps, roomId: string, frames: number, signal: AbortSignal): Promise<Buffer> {
   try {
-    return await loudestIn(await objects.get(recordingKey(roomId)), frames);
+    return await loudestIn(await objects.get(recordingKey(roomId)), frames, signal);
   } catch (error) {
     if (error instanceof ObjectMissing) throw notFound();
     throw error;
@@ -80,13 +86,14 @@ async function loudestOf({ objects }: PeaksDeps, roomId: string, frames: number)
 }
 
 /** Of each part the loudest sample of either channel, one after the other, in a byte. */
-async function loudestIn(content: AsyncIterable<Uint8Array>, frames: number): Promise<Buffer> {
+async function loudestIn(content: AsyncIterable<Uint8Array>, frames: number, signal: AbortSignal): Promise<Buffer> {
   const parts = Math.min(FINEST, frames);
   const loudest = Buffer.alloc(2 * parts);
   let frame = -HEADER_FRAMES;
   let rest: Uint8Array = Buffer.alloc(0);
   for await (const chunk of content) {
     await soundFirst();
+    refuseIfGone(signal);
     const bytes = Buffer.concat([rest, chunk]);
     const whole = bytes.length - (bytes.length % FRAME_BYTES);
     for (let at = 0; at < whole; at += FRAME_BYTES, frame += 1) {
@@ -114,6 +121,11 @@ async function keepPeaks({ db, workspaceId }: WorkspaceTx, roomId: string, peaks
     .where('status', '=', 'stored')
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+/** Who has gone needs none, and others wait; a server that drains begins nothing long. */
+function refuseIfGone(signal: AbortSignal): void {
+  if (signal.aborted) throw new ServiceError('unavailable', 'The recording is not read to its end. Ask again.');
 }
 
 /** A channel in so many parts, or in as many as there are. */
