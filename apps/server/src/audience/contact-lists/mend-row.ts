@@ -88,7 +88,7 @@ function withCells({ cells, errors }: RejectedRow, header: Header, changed: Cell
   const { columns } = header;
   const isWhole = (errors as { column: string }[]).some(({ column }) => column === '');
   const needed = isWhole ? [...header.doNotCall, ...header.consent.keys(), ...header.timezones] : [];
-  const unsaid = needed.map((at) => columns[at]!).filter((name) => !(name in changed));
+  const unsaid = needed.map((at) => columns[at]!).filter((name) => !Object.hasOwn(changed, name));
   const fields = isWhole ? [] : [...cells];
   while (fields.length < columns.length) fields.push('');
   const unknown = Object.keys(changed).filter((name) => {
