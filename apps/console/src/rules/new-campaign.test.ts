@@ -57,6 +57,20 @@ test('the cells at fault are mended, and all of a row that can’t be parted', (
   const error = { value: '', code: 'invalid_phone', reason: '' } as const;
   const wrong = { cells: ['Ann', '1', '2', 'Rom'], errors: [{ ...error, column: 'Festnetz' }] };
   expect(cellsToMend(columns, wrong, ';')).toEqual([{ title: 'Festnetz', value: '2' }]);
+  const surplus = {
+    code: 'too_many_fields',
+    value: 'more',
+    reason: '',
+    column: `column_${columns.length + 1}`,
+  } as const;
+  const long = {
+    cells: [...Array(columns.length).fill('x'), 'more'],
+    errors: [surplus, { ...error, column: 'Festnetz' }],
+  };
+  expect(cellsToMend(columns, long, ';')).toEqual([
+    { title: 'Festnetz', value: 'x' },
+    { title: surplus.column, value: 'more' },
+  ]);
   const whole = { cells: ['Udo;030 1;;"24 wide;'], errors: [{ ...error, column: '' }] };
   expect(cellsToMend(columns.slice(0, 4), whole, ';').map(({ value }) => value)).toEqual([
     'Udo',

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,9 +34,14 @@ test("the unit's command runs what `npm run deploy` has put into a folder, as an
   mkdirSync(path.dirname(state), { recursive: true });
   mkdirSync(state, { mode: 0o700 });
   if (account.uid) await run('chown', [`${account.uid}:${account.gid}`, state]);
-  // The second one takes the place of the first.
-  for (const _ of [1, 2]) await run(process.execPath, ['scripts/run.mjs', 'deploy', program], { cwd: root });
-  for (const left of ['next', 'before']) expect(existsSync(`${program}.${left}`)).toBe(false);
+  const deploy = (to: string) => run(process.execPath, ['scripts/run.mjs', 'deploy', to], { cwd: root });
+  // The second one takes the place of the first, and a slash at the end is none of the name.
+  for (const to of [program, `${program}/`]) await deploy(to);
+  // Who has started it in its own folder has the data there.
+  mkdirSync(path.join(program, '.data'));
+  await expect(deploy(program)).rejects.toThrow(/holds \.data, which would be lost/);
+  expect(readdirSync(path.dirname(program))).toEqual(['trunkline']);
+  rmdirSync(path.join(program, '.data'));
 
   const [words = ''] = unit('ExecStart').map(([, line]) => inFolder(line!));
   const [command = '', ...args] = words.split(' ');
