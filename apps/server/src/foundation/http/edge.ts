@@ -54,7 +54,7 @@ interface Credential {
   credential: string;
   isCookie?: true;
   /** What a request that nobody is known by is refused with. */
-  fault: ServiceError;
+  fault: () => ServiceError;
 }
 
 type AnyHandler = (input: object, context: RequestContext) => Promise<Answer>;
@@ -121,7 +121,7 @@ export function createEdge(options: EdgeOptions): Edge {
     if (route.isStream) exchange.credential = sent.credential;
     const known = sent.recognize?.();
     let principal = known instanceof Promise ? await known : known;
-    if (!principal) throw sent.fault;
+    if (!principal) throw sent.fault();
     if (principal.sessionId !== undefined && sent.isCookie) cookies.refuseForeign(request, route.isStream);
     exchange.keyId = principal.keyId;
     exchange.workspaceId = principal.workspaceId;
@@ -181,23 +181,27 @@ function createCredentials(options: EdgeOptions, cookies: Cookies) {
     const { request } = exchange;
     if (operation.permission === 'anyone') {
       const stranger = strangerAt(addressOf(exchange, options.trustProxy));
-      return { recognize: () => stranger, credential: '', fault: noKey() };
+      return { recognize: () => stranger, credential: '', fault: noKey };
     }
     const key = request.headers['x-api-key'] ?? basicPassword(request, operation);
-    if (typeof key === 'string') return { recognize: () => authenticate(key), credential: key, fault: noKey() };
+    if (typeof key === 'string') return { recognize: () => authenticate(key), credential: key, fault: noKey };
     if (token !== undefined)
-      return { recognize: openStream(token, path), credential: `${token} ${path}`, fault: noToken() };
+      return { recognize: openStream(token, path), credential: `${token} ${path}`, fault: noToken };
     const secret = cookies.secretIn(request);
-    if (secret === undefined) return { recognize: undefined, credential: '', fault: noKey() };
-    return { recognize: () => authenticateSession(secret), credential: secret, isCookie: true, fault: noSession() };
+    if (secret === undefined) return { recognize: undefined, credential: '', fault: noKey };
+    return { recognize: () => authenticateSession(secret), credential: secret, isCookie: true, fault: noSession };
   };
 }
 
 /** The key may be revoked meanwhile, a member get another role, and the client may go, who would send its request again. */
-async function waitForTurn({ request, recognize }: Exchange, ms: number, fault: ServiceError): Promise<Principal> {
+async function waitForTurn(
+  { request, recognize }: Exchange,
+  ms: number,
+  fault: () => ServiceError,
+): Promise<Principal> {
   await sleep(ms);
   const principal = request.socket.destroyed ? undefined : await recognize?.();
-  if (!principal) throw fault;
+  if (!principal) throw fault();
   return principal;
 }
 

@@ -40,25 +40,24 @@ export function createRateLimit(
   now: () => number = () => performance.now(),
 ): RateLimit {
   const [ofKeys, ofWorkspaces] = [new Quota('default', perMinute.key), new Quota('workspace', perMinute.workspace)];
-  const isBesideOthers = besideOthers(now);
+  const isBesideOthers = besideOthers();
   return ({ keyId, workspaceId, callId, memberId, isStranger }, headers) => {
     const at = now();
-    const quotas: [Quota, Bucket][] = [];
-    if (perMinute.key > 0) quotas.push([ofKeys, ofKeys.bucket(keyId, at)]);
     const isOfWorkspace = callId === undefined && !isStranger;
+    const single = perMinute.key > 0 ? ofKeys.bucket(keyId, at) : undefined;
     const shared = perMinute.workspace > 0 && isOfWorkspace ? ofWorkspaces.bucket(workspaceId, at) : undefined;
-    if (shared) quotas.push([ofWorkspaces, shared]);
-    if (quotas.length === 0) return 0;
-    const wait = Math.max(...quotas.map(([quota, bucket]) => quota.waitOf(bucket)));
-    if (wait === 0) for (const [, bucket] of quotas) bucket.tokens -= 1;
-    headers['RateLimit'] = quotas.map(([quota, bucket]) => quota.left(bucket)).join(', ');
-    headers['RateLimit-Policy'] = quotas.map(([quota]) => quota.policy).join(', ');
-    const isBeside = !isStranger && isBesideOthers(workspaceId);
+    if (!single && !shared) return 0;
+    const waits = { single: single ? ofKeys.waitOf(single) : 0, shared: shared ? ofWorkspaces.waitOf(shared) : 0 };
+    const wait = Math.max(waits.single, waits.shared);
+    if (wait === 0 && single) single.tokens -= 1;
+    if (wait === 0 && shared) shared.tokens -= 1;
+    headers['RateLimit'] = joined(single && ofKeys.left(single), shared && ofWorkspaces.left(shared));
+    headers['RateLimit-Policy'] = joined(single && ofKeys.policy, shared && ofWorkspaces.policy);
+    const isBeside = !isStranger && isBesideOthers(workspaceId, at);
     if (wait === 0) return shared && isBeside ? ofWorkspaces.pace(shared, at) : 0;
-    const [limited] = quotas.find(([quota, bucket]) => quota.waitOf(bucket) === wait)!;
     const own = memberId === undefined ? 'with this key' : 'of yours';
     const ofKey = isStranger ? 'from this address' : own;
-    const whose = limited === ofKeys ? ofKey : 'of this workspace, by all keys and members together';
+    const whose = waits.single === wait ? ofKey : 'of this workspace, by all keys and members together';
     throw new ServiceError(
       'rate_limited',
       `Too many requests ${whose}. Try again in ${wait} second${wait === 1 ? '' : 's'}.`,
@@ -67,14 +66,18 @@ export function createRateLimit(
   };
 }
 
+/** Header fields of two quotas, or of the one that counts. */
+const joined = (one: string | undefined, other: string | undefined): string =>
+  one !== undefined && other !== undefined ? `${one}, ${other}` : (one ?? other ?? '');
+
 /** Notes who asks, and answers whether another workspace has asked within the last second. */
-function besideOthers(now: () => number): (workspaceId: string) => boolean {
+function besideOthers(): (workspaceId: string, at: number) => boolean {
   let last = { workspaceId: '', at: Number.NEGATIVE_INFINITY };
   let before = last;
-  return (workspaceId) => {
+  return (workspaceId, at) => {
     if (last.workspaceId !== workspaceId) before = last;
-    last = { workspaceId, at: now() };
-    return last.at - before.at < BESIDE_MS;
+    last = { workspaceId, at };
+    return at - before.at < BESIDE_MS;
   };
 }
 
