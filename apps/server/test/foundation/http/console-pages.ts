@@ -52,7 +52,7 @@ export async function openConsole() {
     async open(options: Parameters<typeof browser.newContext>[0] = {}) {
       const context = await browser.newContext({ baseURL: url, ...options });
       const page = await context.newPage();
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(60_000);
       const faults: string[] = [];
       page.on('request', (request) => {
         if (!request.url().startsWith(url)) faults.push(`It asks ${request.url()}`);

@@ -31,10 +31,18 @@ export async function walkNewCampaign({ page, hears, look }: Walk): Promise<stri
   const { keyboard } = page;
   const says = (text: string | RegExp) => page.getByText(text).first().waitFor();
   const heading = (name: string) => page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
-  /** Types the beginning of an option, as somebody does who looks at a field. */
+  /** Types the beginning of an option, as somebody does who looks at a field: once it is there, and until it is chosen. */
   const choose = async (label: string, beginning: string) => {
-    await page.getByRole('combobox', { name: label, exact: true }).focus();
-    await keyboard.type(beginning);
+    const field = page.getByRole('combobox', { name: label, exact: true });
+    const option = field.locator('option').filter({ hasText: beginning }).first();
+    await option.waitFor({ state: 'attached' });
+    const isChosen = async () => (await field.locator('option:checked').textContent())?.startsWith(beginning);
+    do {
+      await field.focus();
+      await keyboard.type(beginning);
+      // What is typed a second later begins a new word.
+      if (!(await isChosen())) await page.waitForTimeout(1200);
+    } while (!(await isChosen()));
   };
   const press = async (name: string | RegExp) => {
     await page.getByRole('button', { name }).or(page.getByRole('link', { name })).first().focus();
