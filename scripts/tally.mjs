@@ -7,8 +7,10 @@ const print = (text) => void process.stdout.write(`${text}\n`);
 /** Counts checks and tests, prints a line for each finished step, and at the end what failed and what was left out. */
 export function createTally() {
   let passed = 0;
-  const failed = [];
+  let failed = [];
   const leftOut = new Set();
+  /** What failed beside others and passed alone. */
+  const late = [];
 
   /** Begins a step; `end` and `endTests` print how it went, and its output where it failed. */
   const start = (name) => {
@@ -22,24 +24,38 @@ export function createTally() {
       else failed.push(name);
       line(ok ? '✓' : '✗', '', ok ? '' : output);
     };
-    const endTests = (report, { code, output }, { tellsLeftOut = true } = {}) => {
-      const counts = existsSync(report) ? readReport(report) : { passed: 0, failed: [], leftOut: [] };
-      if (code !== 0 && counts.failed.length === 0) counts.failed.push('the run ended with an error outside its tests');
+    /** Returns the files of which a test failed. */
+    const endTests = (report, ended, { tellsLeftOut = true } = {}) => {
+      const counts = countsOf(report, ended);
       passed += counts.passed;
       failed.push(...counts.failed.map((each) => `${name}: ${each}`));
       if (tellsLeftOut) for (const each of counts.leftOut) leftOut.add(each);
       const rest = counts.failed.length
         ? `: ${counts.passed} passed, ${counts.failed.length} failed`
         : `: ${counts.passed}`;
-      line(code === 0 ? '✓' : '✗', rest, code === 0 ? '' : output);
+      line(ended.code === 0 ? '✓' : '✗', rest, ended.code === 0 ? '' : ended.output);
+      return counts.failedFiles;
     };
-    return { end, endTests };
+    /** Ends a second run, alone, of the files that had failed: what passes now has passed, and is told. */
+    const endAgain = (report, ended) => {
+      const { failed: found, passed: count } = countsOf(report, ended);
+      const still = found.map((each) => `${name}: ${each}`);
+      const first = failed.filter((each) => each.startsWith(`${name}: `));
+      // A run that ended without tests has shown nothing.
+      const mended = count === 0 ? [] : first.filter((each) => !still.includes(each));
+      late.push(...mended);
+      passed += mended.length;
+      failed = [...new Set([...failed, ...still])].filter((each) => !mended.includes(each));
+      line(ended.code === 0 ? '✓' : '✗', ', alone', ended.code === 0 ? '' : ended.output);
+    };
+    return { end, endTests, endAgain };
   };
 
   /** Ends it all. Returns the exit code. */
   const report = () => {
     print('');
     for (const each of leftOut) print(`left out: ${each}`);
+    for (const each of late) print(`failed beside others, passed alone: ${each}`);
     for (const each of failed) print(`failed: ${each}`);
     if (passed + failed.length === 0) print('No test was run: no path of a test file holds what was asked for.');
     print(`${passed} passed, ${failed.length} failed`);
@@ -49,9 +65,16 @@ export function createTally() {
   return { start, report, leaveOut: (what) => leftOut.add(what) };
 }
 
+/** Reads the report of a run of tests, which may have ended before it wrote one. */
+function countsOf(report, { code }) {
+  const counts = existsSync(report) ? readReport(report) : { passed: 0, failed: [], failedFiles: [], leftOut: [] };
+  if (code !== 0 && counts.failed.length === 0) counts.failed.push('the run ended with an error outside its tests');
+  return counts;
+}
+
 /** Reads vitest's JSON report: how many tests passed, the names of those that failed, and what was skipped. */
 function readReport(file) {
-  const counts = { passed: 0, failed: [], leftOut: [] };
+  const counts = { passed: 0, failed: [], failedFiles: [], leftOut: [] };
   for (const { name, status, assertionResults, message } of JSON.parse(readFileSync(file, 'utf8')).testResults) {
     const at = path.relative(root, name);
     const before = counts.failed.length;
@@ -62,6 +85,7 @@ function readReport(file) {
     }
     // A file that can't be loaded has no test to count.
     if (status === 'failed' && counts.failed.length === before) counts.failed.push(`${at}: ${message.split('\n')[0]}`);
+    if (counts.failed.length > before) counts.failedFiles.push(name);
   }
   return counts;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
@@ -46,14 +46,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const jobs = await openJobs({ connection, connections: 1, log, registry: new Registry() });
   await jobs.close();
   project.provide('testServer', { connection: server.connection, maker, template, embedded: server.embedded });
-  const statuses = await mkdtemp(path.join(tmpdir(), `${folderStart}${process.pid}-statuses-`));
-  project.provide('statuses', { folder: statuses, wholeRun: runsEveryTest(project) });
+  // `npm test` keeps those of the whole run, for files that it runs again.
+  const kept = process.env['TEST_STATUSES'];
+  const statuses = kept ?? (await mkdtemp(path.join(tmpdir(), `${folderStart}${process.pid}-statuses-`)));
+  await mkdir(statuses, { recursive: true });
+  project.provide('statuses', { folder: statuses, wholeRun: kept !== undefined || runsEveryTest(project) });
   // Below the package, so that what it needs is found.
   const programs = path.join(import.meta.dirname, '../node_modules/.cache', `${folderStart}${process.pid}-programs`);
   process.env['TEST_PROGRAMS'] = programs;
   return async () => {
     await rm(programs, { recursive: true, force: true });
-    await rm(statuses, { recursive: true });
+    if (!kept) await rm(statuses, { recursive: true });
     await statementOn(maker, `drop database ${template} with (force)`);
     await server.remove();
   };
