@@ -22,6 +22,8 @@ GET /v1/telephony/trunks/{trunkId}/validate validateTrunk phone_numbers:read 200
 POST /v1/telephony/trunks/{trunkId}/pause pauseTrunk phone_numbers:write 200 404
 POST /v1/telephony/trunks/{trunkId}/resume resumeTrunk phone_numbers:write 200 404
 
+GET /v1/search search authenticated 200
+
 GET /v1/people/{phoneNumber} getPerson contact_lists:read 200 404
 
 GET /v1/number-pools listNumberPools number_pools:read 200

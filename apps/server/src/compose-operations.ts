@@ -36,6 +36,7 @@ import { callStatsOperations } from './records/call-statistics/operations.ts';
 import { erasureOperations } from './records/erasures/operations.ts';
 import { exportOperations } from './records/exports/operations.ts';
 import { peopleOperations } from './records/people/operations.ts';
+import { searchOperations } from './records/search/operations.ts';
 import { agentOperations } from './voices/agents/operations.ts';
 import { knowledgeBaseOperations } from './voices/knowledge-bases/operations.ts';
 import { soundOperations } from './voices/sounds/operations.ts';
@@ -80,6 +81,7 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
     ...callStatsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
     ...exportOperations({ ...features.exports, calls }),
     ...peopleOperations({ ...shared, calls, readPhoneNumber }),
+    ...searchOperations({ database, readPhoneNumber }),
     ...erasureOperations({ database, clock, secrets }),
     ...workflowOperations({ database, agents, clock, jobs: services.jobs }),
     ...workspaceOperations({

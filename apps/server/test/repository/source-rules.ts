@@ -45,7 +45,7 @@ const layers = [
   ['calls'],
   ['campaigns', 'workflows', 'test-calls'],
   ['batches', 'call-intents'],
-  ['exports', 'call-statistics', 'people'],
+  ['exports', 'call-statistics', 'people', 'search'],
   ['erasures'],
   ['http', 'retention', 'metrics'],
   [
