@@ -51,6 +51,7 @@ mendRejectedContactListRow lists mend <id> <row> <cells> --upload <uploadID>
 listDoNotCall dnc list
 addDoNotCall dnc add <phoneNumbers> [--reason]
 removeDoNotCall dnc remove <phoneNumber>
+search search <query> [--default-country]
 getPerson people show <phoneNumber> [--default-country]
 listCampaigns campaigns list
 createCampaign campaigns create

@@ -14,6 +14,7 @@ import { addNumbers } from './commands/numbers.ts';
 import { addPeople } from './commands/people.ts';
 import { addPools } from './commands/pools.ts';
 import { addRuns } from './commands/runs.ts';
+import { addSearch } from './commands/search.ts';
 import { addSession } from './commands/session.ts';
 import { addSounds } from './commands/sounds.ts';
 import { addTrunks } from './commands/trunks.ts';
@@ -71,6 +72,7 @@ export function createProgram(io: Io): Command {
     addDnc,
     addPeople,
     addWhy,
+    addSearch,
     addWorkflows,
     addRuns,
     addKnowledgeBases,

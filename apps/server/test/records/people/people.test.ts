@@ -79,6 +79,32 @@ test('shows what the key may read, and nothing of another workspace', async () =
   expect((await weak.GET('/v1/people/{phoneNumber}', { params: { path } })).response.status).toBe(403);
 });
 
+test('is found by a number or the beginning of a name, as all else is, within what the key may read', async () => {
+  const look = async (query: string, client = server.client, defaultCountry?: string) => {
+    const { data, error } = await client.GET('/v1/search', {
+      params: { query: { query, ...(defaultCountry !== undefined && { defaultCountry }) } },
+    });
+    if (!data) throw new Error(JSON.stringify(error));
+    return data.data.hits;
+  };
+  const typesOf = async (...asked: Parameters<typeof look>) => (await look(...asked)).map(({ type }) => type);
+  const ada = { type: 'person', id: phoneNumber, matched: 'name', name: 'Ada', phoneNumber };
+  expect(await look(' aDA ')).toEqual([ada]);
+  expect(await look('(200) 555-0186', server.client, 'US')).toMatchObject([
+    { ...ada, matched: 'number' },
+    { type: 'call', matched: 'number', phoneNumber, status: 'completed' },
+  ]);
+  const found = { type: 'campaign', id: toId('cmp', campaign.campaignId), name: 'Campaign', status: 'completed' };
+  expect(await look('camp')).toEqual([{ ...found, matched: 'name' }]);
+  expect(await look(found.id.toUpperCase())).toEqual([{ ...found, matched: 'id' }]);
+  // Nothing in a text is a wildcard.
+  for (const text of ['%', 'a_a', 'da', toId('cmp', campaign.listId)]) expect(await look(text)).toEqual([]);
+  expect(await typesOf(phoneNumber, await keyFor('Default', ['calls:read']))).toEqual(['call']);
+  expect(await typesOf('camp', await keyFor('Default', ['calls:read']))).toEqual([]);
+  const other = await keyFor('Other', ['*']);
+  for (const text of ['ada', phoneNumber, 'camp', found.id]) expect(await look(text, other)).toEqual([]);
+});
+
 test('is judged as a claim would: hours, caps, do-not-call and consent', async () => {
   const { campaignId } = await seedCampaign(server.database, {
     contacts: 1,
