@@ -125,7 +125,7 @@ const LAST = '\u{10ffff}';
  * workspaces, unlike `like`: an index with `text_pattern_ops` answers them.
  */
 const beginsWith = (column: string, text: string): RawBuilder<boolean> =>
-  sql<boolean>`${sql.raw(column)} <> '' and ${sql.raw(column)} ~>=~ lower(${text}) and ${sql.raw(column)} ~<~ lower(${text}) || ${LAST}`;
+  sql<boolean>`${sql.raw(column)} <> '' and ${sql.raw(column)} ~>=~ lower(${text}) and ${sql.raw(column)} ~<~ (lower(${text}) || ${LAST})`;
 
 async function byName(tx: WorkspaceTx, kind: Kind, text: string): Promise<Hit[]> {
   return kind.name === undefined ? [] : read(tx, kind, beginsWith(kind.name, text), 'name');
