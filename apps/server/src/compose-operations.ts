@@ -81,7 +81,7 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
     ...callStatsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
     ...exportOperations({ ...features.exports, calls }),
     ...peopleOperations({ ...shared, calls, readPhoneNumber }),
-    ...searchOperations({ database, readPhoneNumber }),
+    ...searchOperations({ database, calls, readPhoneNumber }),
     ...erasureOperations({ database, clock, secrets }),
     ...workflowOperations({ database, agents, clock, jobs: services.jobs }),
     ...workspaceOperations({

@@ -67,6 +67,9 @@ test('is made, previewed, started, watched to its end, and says why nobody is ca
   const person = (await cli(['people', 'show', '(415) 555-0186', '--default-country', 'US'])).stdout;
   expect(person).toMatch(/^phoneNumber +\+14155550186$/m);
   expect(person).toMatch(new RegExp(`^${id} +completed +no +They were tried as often`, 'm'));
+  expect((await cli(['search', 'whol'])).stdout).toMatch(new RegExp(`^campaign +${id} +Whole +completed$`, 'm'));
+  expect(await json('search', id)).toMatchObject({ hits: [{ id, matched: 'id' }], peopleIncomplete: false });
+  expect((await cli(['search', 'hole'])).stdout).toMatch(/^Nothing has this ID or number/);
   const { contacts } = await json('why', '+14155550186');
   expect(contacts).toContainEqual(expect.objectContaining({ campaignId: id, reason: 'retries_exhausted' }));
   expect(await json('campaigns', 'contacts', id, '--state', 'done')).toHaveLength(2);

@@ -12,6 +12,11 @@ export interface DoNotCallMethods {
   remove(phoneNumber: string, query?: Query<'removeDoNotCall'>, options?: RequestOptions): Answer<'removeDoNotCall'>;
 }
 
+export interface SearchMethods {
+  /** Search by name, number or ID. `GET /v1/search` */
+  search(query: Query<'search'>, options?: RequestOptions): Answer<'search'>;
+}
+
 export interface PeopleMethods {
   /** Read a person. `GET /v1/people/{phoneNumber}` */
   get(phoneNumber: string, query?: Query<'getPerson'>, options?: RequestOptions): Answer<'getPerson'>;
@@ -391,6 +396,7 @@ export interface BatchesMethods {
 /** The operations of the service, by what they are about. */
 export interface Methods {
   doNotCall: DoNotCallMethods;
+  search: SearchMethods;
   people: PeopleMethods;
   contactLists: ContactListsMethods;
   phoneNumbers: PhoneNumbersMethods;
@@ -424,6 +430,8 @@ export interface Methods {
 export const methods: { [Group in keyof Methods]: string } = {
   doNotCall:
     '/calls+ Gl add:Pb remove:Dq*',
+  search:
+    '+ search:Gq',
   people:
     '+ get:Gq*',
   contactLists:

@@ -40,7 +40,6 @@ import * as redial from '../../../migrations/0125-redial.ts';
 import * as eventFeed from '../../../migrations/0126-event-feed.ts';
 import * as rejectedRows from '../../../migrations/0128-rejected-rows.ts';
 import * as recordingPeaks from '../../../migrations/0129-recording-peaks.ts';
-import * as searchNames from '../../../migrations/0130-search-names.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -89,7 +88,6 @@ export const migrations: Record<string, Migration> = {
   '0126-event-feed': eventFeed,
   '0128-rejected-rows': rejectedRows,
   '0129-recording-peaks': recordingPeaks,
-  '0130-search-names': searchNames,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

@@ -23,6 +23,7 @@ const PATTERNS = new Map<string, string>([
     '^[ \\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff]*[^\\s\\x00-\\x1f\\x7f-\\x9f](?:[^\\s\\x00-\\x1f\\x7f-\\x9f]|[ \\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff])*$',
     'must be one line that is not blank, without control characters',
   ],
+  ['\\S', 'must not be blank'],
   ['^room_[0-9a-f]{32}\\.json$', 'must be the session ID of a call and .json'],
   ['^\\+[1-9][0-9]{6,14}$', 'must be a phone number in E.164 form, such as +14155550100'],
   ['^[A-Z]{2}$', 'must be a country in two capital letters (ISO 3166-1), such as US'],

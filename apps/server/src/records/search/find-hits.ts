@@ -1,203 +1,95 @@
 import { type RawBuilder, sql } from 'kysely';
-import { batchStatus } from '../../dialing/batches/batch.ts';
+import type { CallRow } from '../../dialing/calls/shape-call.ts';
+import type { CallStore } from '../../dialing/calls/store.ts';
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
+import { together } from '../../foundation/database/together.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
-import { fromId, type IdPrefix, toId } from '../../foundation/values/ids.ts';
+import { fromId, toId } from '../../foundation/values/ids.ts';
+import { findPeople } from './find-people.ts';
+import { type Kind, kinds } from './kinds.ts';
+import type { SearchText } from './search-text.ts';
 
 type Hit = components['schemas']['SearchHit'];
 
-/** So many of each type are shown, and so many that begin with the text are looked at. */
+/** So many of each type are shown. */
 const MOST = 10;
-const MOST_LOOKED_AT = 1000;
-
-/** What of a workspace is found by its ID, and by the beginning of its name if that is said. */
-interface Kind {
-  type: Exclude<Hit['type'], 'person'>;
-  prefix: IdPrefix;
-  permission: string;
-  table: string;
-  /** SQL of its name in lower case: a column with an index where there may be many, since `lower` may run only behind the wall between workspaces. */
-  name?: string;
-  where?: RawBuilder<boolean>;
-  /** SQL of what the contract calls them. */
-  shown?: { name?: string; status?: string; number?: string };
-}
-
-/** In the order in which hits are shown, behind the people. */
-const kinds: readonly Kind[] = [
-  {
-    ...{ type: 'call', prefix: 'room', permission: 'calls:read', table: 'calls' },
-    shown: { status: 'status', number: `'+' || case direction when 'outbound' then to_number else from_number end` },
-  },
-  {
-    ...{ type: 'campaign', prefix: 'cmp', permission: 'campaigns:read', table: 'campaigns', name: 'search_name' },
-    where: sql<boolean>`kind = 'campaign'`,
-    shown: { name: 'name', status: 'status' },
-  },
-  {
-    ...{ type: 'batch', prefix: 'bat', permission: 'calls:read', table: 'campaigns' },
-    where: sql<boolean>`kind = 'batch'`,
-    shown: { status: 'status' },
-  },
-  {
-    ...{
-      type: 'contact_list',
-      prefix: 'list',
-      permission: 'contact_lists:read',
-      table: 'contact_lists',
-      name: 'search_name',
-    },
-    where: sql<boolean>`status <> 'archived' and type <> 'batch'`,
-    shown: { name: 'name', status: 'status' },
-  },
-  {
-    ...{ type: 'agent', prefix: 'agent', permission: 'agents:read', table: 'agents', name: 'lower(name)' },
-    shown: { name: 'name' },
-  },
-  {
-    ...{ type: 'phone_number', prefix: 'pn', permission: 'phone_numbers:read', table: 'phone_numbers' },
-    where: sql<boolean>`status <> 'released'`,
-    shown: { name: 'friendly_name', status: 'status', number: 'phone_number' },
-  },
-  {
-    ...{
-      type: 'number_pool',
-      prefix: 'pool',
-      permission: 'number_pools:read',
-      table: 'number_pools',
-      name: 'lower(name)',
-    },
-    shown: { name: 'name' },
-  },
-  {
-    ...{
-      type: 'trunk',
-      prefix: 'trk',
-      permission: 'phone_numbers:read',
-      table: 'trunks',
-      name: 'lower(termination_url)',
-    },
-    shown: { name: 'termination_url' },
-  },
-  {
-    ...{ type: 'workflow', prefix: 'wf', permission: 'workflows:read', table: 'workflows', name: 'lower(name)' },
-    shown: { name: 'name' },
-  },
-  {
-    ...{ type: 'workflow_run', prefix: 'run', permission: 'workflows:read', table: 'workflow_runs' },
-    shown: { name: 'workflow_name', status: 'status' },
-  },
-  {
-    ...{ type: 'knowledge_base', prefix: 'kb', permission: 'knowledge_bases:read', table: 'knowledge_bases' },
-    ...{ name: 'lower(name)', shown: { name: 'name' } },
-  },
-];
+/** Of names so many are looked at, those of the newest. */
+const MOST_NAMES = 10_000;
 
 /** What is looked for, and what the key that asks may see. */
-export interface SearchQuery {
-  /** Without the space around it. */
-  text: string;
-  /** E.164 without the plus, if the text is a number. */
-  number: number | undefined;
+export interface Search {
+  text: SearchText;
   mayRead: (permission: string) => boolean;
+  calls: CallStore;
 }
 
-/** All that bears a text as its ID, its number, or at the beginning of its name. */
-export async function findHits(tx: WorkspaceTx, query: SearchQuery): Promise<Hit[]> {
-  const id = /^([a-z]+)_[0-9a-f]{32}$/.exec(query.text.toLowerCase());
-  const hits: Hit[] = query.mayRead('contact_lists:read') && !id ? await peopleOf(tx, query) : [];
-  for (const kind of kinds.filter(({ permission }) => query.mayRead(permission))) {
-    if (id) {
-      if (id[1] === kind.prefix) hits.push(...(await read(tx, kind, sql`id = ${fromId(id[0])}`, 'id')));
-      continue;
-    }
-    const found = [...(await byNumber(tx, kind, query)), ...(await byName(tx, kind, query.text))];
-    hits.push(...found.filter((hit, at) => found.findIndex(({ id }) => id === hit.id) === at).slice(0, MOST));
+/** All that bears a text as its ID, its number, or at the beginning of a word of its name. */
+export async function findHits(
+  tx: WorkspaceTx,
+  { text, mayRead, calls }: Search,
+): Promise<components['schemas']['SearchResult']> {
+  const { id } = text;
+  const people =
+    id === undefined && mayRead('contact_lists:read')
+      ? await findPeople(tx, text, MOST)
+      : { hits: [], peopleIncomplete: false };
+  const ofCalls = mayRead('calls:read') ? await findCalls(tx, text, calls) : [];
+  const wanted = kinds.filter(({ permission, prefix, isByIdAlone }) => {
+    const isMeant = id === undefined ? !isByIdAlone : id.startsWith(`${prefix}_`);
+    return isMeant && mayRead(permission);
+  });
+  const others = await together(
+    tx,
+    wanted.map((kind) => () => findOthers(tx, kind, text)),
+  );
+  return { ...people, hits: [...people.hits, ...ofCalls, ...others.flat()] };
+}
+
+async function findCalls(tx: WorkspaceTx, { id, digits, isWholeNumber }: SearchText, calls: CallStore): Promise<Hit[]> {
+  if (id?.startsWith('room_')) {
+    const call = await calls.find(tx, fromId(id));
+    return call ? [shapeHit(call, 'id')] : [];
   }
-  return hits;
+  if (!isWholeNumber) return [];
+  const asked = { page: 1, perPage: MOST, order: 'desc', includeTotal: false, phoneNumber: Number(digits) } as const;
+  return (await calls.page(tx, asked)).rows.map((call) => shapeHit(call, 'number'));
 }
 
-/** Behind all that begins with a text, in the order of bytes. */
-const LAST = '\u{10ffff}';
-
-/**
- * SQL for whether a text in lower case begins with another. By two comparisons that may look past the wall between
- * workspaces, unlike `like`: an index with `text_pattern_ops` answers them.
- */
-const beginsWith = (column: string, text: string): RawBuilder<boolean> =>
-  sql<boolean>`${sql.raw(column)} <> '' and ${sql.raw(column)} ~>=~ lower(${text}) and ${sql.raw(column)} ~<~ (lower(${text}) || ${LAST})`;
-
-async function byName(tx: WorkspaceTx, kind: Kind, text: string): Promise<Hit[]> {
-  return kind.name === undefined ? [] : read(tx, kind, beginsWith(kind.name, text), 'name');
-}
-
-async function byNumber(tx: WorkspaceTx, kind: Kind, { text, number }: SearchQuery): Promise<Hit[]> {
-  if (kind.type === 'call' && number !== undefined) {
-    const inbound = sql`direction = 'inbound' and from_number = ${number}`;
-    const all = [
-      ...(await read(tx, kind, sql`to_number = ${number}`, 'number')),
-      ...(await read(tx, kind, inbound, 'number')),
-    ];
-    return all.toSorted((a, b) => (a.id < b.id ? 1 : -1));
-  }
-  if (kind.type !== 'phone_number') return [];
-  const digits = text.replaceAll(/[ ().-]/g, '');
-  const begun = /^\+?\d{4,15}$/.test(digits) ? [sql`phone_number like ${`+${digits.replace('+', '')}%`}`] : [];
-  const exact = number === undefined ? [] : [sql`phone_number = ${`+${number}`}`];
-  const either = [...exact, ...begun];
-  return either.length === 0 ? [] : read(tx, kind, sql`(${sql.join(either, sql` or `)})`, 'number');
-}
+/** The number is the person's. */
+const shapeHit = (call: CallRow, matched: Hit['matched']): Hit => ({
+  ...{ type: 'call', id: toId('room', call.id), matched, status: call.status },
+  phoneNumber: `+${call.direction === 'outbound' ? call.to_number : call.from_number}`,
+});
 
 interface Found {
   id: string;
   name: string | null;
   status: string | null;
   number: string | null;
+  is_by_number: boolean;
 }
 
-/** The newest of a kind of which something is true. IDs are in the order of time. */
-async function read(
+/** The newest of a kind that bear the text, those with its digits first. IDs are in the order of time. */
+async function findOthers(
   tx: WorkspaceTx,
-  { type, prefix, table, where = sql`true`, shown = {} }: Kind,
-  is: RawBuilder<unknown>,
-  matched: Hit['matched'],
+  { type, prefix, table, where = sql`true`, shown }: Kind,
+  { id, digits, inName }: SearchText,
 ): Promise<Hit[]> {
-  const column = (expression: string | undefined) => sql.raw(expression ?? 'null');
+  const column = (expression = 'null') => sql`${sql.raw(expression)}::text`;
+  const isNamed: RawBuilder<unknown> = id === undefined ? sql`true` : sql`id = ${fromId(id)}`;
+  const byNumber = digits === undefined ? sql`false` : sql`coalesce(number like ${`%${digits}%`}, false)`;
+  const isFound = id === undefined ? sql`is_by_number or name ~* ${inName}` : sql`true`;
   const { rows } = await sql<Found>`
     select * from (
-      select id, ${column(shown.name)}::text as name, ${column(shown.status)}::text as status,
-        ${column(shown.number)}::text as number
-      from ${sql.table(table)} where workspace_id = ${tx.workspaceId} and ${where} and ${is}
-      limit ${sql.lit(MOST_LOOKED_AT)}) as found
-    order by id desc limit ${sql.lit(MOST)}`.execute(tx.db);
-  return rows.map(({ id, name, status, number }) => ({
-    ...{ type, id: toId(prefix, id), matched },
-    ...(name && { name }),
-    ...(number !== null && { phoneNumber: number }),
-    ...(status !== null && { status: type === 'batch' ? batchStatus(status as never) : status }),
+      select newest.*, ${byNumber} as is_by_number from (
+        select id, left(${column(shown.name)}, 255) as name, ${column(shown.status)} as status, ${column(shown.number)} as number
+        from ${sql.table(table)} where workspace_id = ${tx.workspaceId} and ${where} and ${isNamed}
+        order by id desc limit ${sql.lit(MOST_NAMES)}) newest) found
+    where ${isFound} order by is_by_number desc, id desc limit ${sql.lit(MOST)}`.execute(tx.db);
+  return rows.map((row) => ({
+    ...{ type, id: toId(prefix, row.id), matched: id !== undefined ? 'id' : row.is_by_number ? 'number' : 'name' },
+    ...(row.name && { name: row.name }),
+    ...(row.number !== null && { phoneNumber: row.number }),
+    ...(row.status !== null && { status: row.status }),
   }));
-}
-
-/** The people in lists with a number, or whose name begins with the text; each once. */
-async function peopleOf(tx: WorkspaceTx, { text, number }: SearchQuery): Promise<Hit[]> {
-  const matched = number === undefined ? 'name' : 'number';
-  const entries =
-    number === undefined
-      ? sql`
-        select phone_number, name, upload_id from contact_list_entries
-        where workspace_id = ${tx.workspaceId} and ${beginsWith('search_name', text)} limit ${sql.lit(MOST_LOOKED_AT)}`
-      : sql`
-        select e.phone_number, e.name, e.upload_id from contact_list_uploads u
-        join contact_list_entries e on e.workspace_id = u.workspace_id and e.upload_id = u.id and e.phone_number = ${number}
-        where u.workspace_id = ${tx.workspaceId} and u.status = 'processed'`;
-  const { rows } = await sql<{ phone_number: number; name: string | null }>`
-    select distinct on (e.phone_number) e.phone_number, e.name from (${entries}) as e
-    join contact_list_uploads u on u.workspace_id = ${tx.workspaceId} and u.id = e.upload_id and u.status = 'processed'
-    join contact_lists l on l.workspace_id = u.workspace_id and l.id = u.list_id
-      and l.status <> 'archived' and l.type in ('contacts', 'dnd')
-    order by e.phone_number, u.processed_at desc limit ${sql.lit(MOST)}`.execute(tx.db);
-  return rows.map(({ phone_number, name }) => {
-    const phoneNumber = `+${phone_number}`;
-    return { type: 'person' as const, id: phoneNumber, matched, ...(name !== null && { name }), phoneNumber };
-  });
 }

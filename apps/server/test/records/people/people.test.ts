@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromId, toId } from '../../../src/foundation/values/ids.ts';
 import { createKey } from '../../../src/platform/api-keys/first-key.ts';
 import { type SeededCampaign, seedCampaign } from '../../seed/campaign.ts';
 import { seedList } from '../../seed/list.ts';
 import { seedRow } from '../../seed/rows.ts';
+import { seedWorkflow } from '../../seed/workflow.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 
@@ -79,30 +80,95 @@ test('shows what the key may read, and nothing of another workspace', async () =
   expect((await weak.GET('/v1/people/{phoneNumber}', { params: { path } })).response.status).toBe(403);
 });
 
-test('is found by a number or the beginning of a name, as all else is, within what the key may read', async () => {
-  const look = async (query: string, client = server.client, defaultCountry?: string) => {
+describe('a search', () => {
+  const search = async (query: string, client = server.client, defaultCountry?: string) => {
     const { data, error } = await client.GET('/v1/search', {
       params: { query: { query, ...(defaultCountry !== undefined && { defaultCountry }) } },
     });
     if (!data) throw new Error(JSON.stringify(error));
-    return data.data.hits;
+    return data.data;
   };
+  const look = async (...asked: Parameters<typeof search>) => (await search(...asked)).hits;
   const typesOf = async (...asked: Parameters<typeof look>) => (await look(...asked)).map(({ type }) => type);
-  const ada = { type: 'person', id: phoneNumber, matched: 'name', name: 'Ada', phoneNumber };
-  expect(await look(' aDA ')).toEqual([ada]);
-  expect(await look('(200) 555-0186', server.client, 'US')).toMatchObject([
-    { ...ada, matched: 'number' },
-    { type: 'call', matched: 'number', phoneNumber, status: 'completed' },
-  ]);
-  const found = { type: 'campaign', id: toId('cmp', campaign.campaignId), name: 'Campaign', status: 'completed' };
-  expect(await look('camp')).toEqual([{ ...found, matched: 'name' }]);
-  expect(await look(found.id.toUpperCase())).toEqual([{ ...found, matched: 'id' }]);
-  // Nothing in a text is a wildcard.
-  for (const text of ['%', 'a_a', 'da', toId('cmp', campaign.listId)]) expect(await look(text)).toEqual([]);
-  expect(await typesOf(phoneNumber, await keyFor('Default', ['calls:read']))).toEqual(['call']);
-  expect(await typesOf('camp', await keyFor('Default', ['calls:read']))).toEqual([]);
-  const other = await keyFor('Other', ['*']);
-  for (const text of ['ada', phoneNumber, 'camp', found.id]) expect(await look(text, other)).toEqual([]);
+  const ada = { type: 'person', id: phoneNumber, name: 'Ada', phoneNumber };
+
+  test('finds a word of a name, a number and an ID, within what the key may read', async () => {
+    expect(await look(' aDA ')).toEqual([{ ...ada, matched: 'name' }]);
+    expect(await look('(200) 555-0186', server.client, 'US')).toMatchObject([
+      { ...ada, matched: 'number' },
+      { type: 'call', matched: 'number', phoneNumber, status: 'failed' },
+    ]);
+    expect(await look('555 0186')).toEqual([{ ...ada, matched: 'number' }]);
+    const found = { type: 'campaign', id: toId('cmp', campaign.campaignId), name: 'Campaign', status: 'completed' };
+    expect(await look('camp')).toEqual([{ ...found, matched: 'name' }]);
+    expect(await look(found.id.toUpperCase())).toEqual([{ ...found, matched: 'id' }]);
+    const [, call] = await look(phoneNumber);
+    expect(await look(call!.id)).toEqual([{ ...call!, matched: 'id' }]);
+    // Nothing in a text is a wildcard.
+    for (const text of ['%', 'a.a', '.', 'da', toId('cmp', campaign.listId)]) expect(await look(text)).toEqual([]);
+    expect(await typesOf(phoneNumber, await keyFor('Default', ['calls:read']))).toEqual(['call']);
+    expect(await typesOf('camp', await keyFor('Default', ['calls:read']))).toEqual([]);
+    const other = await keyFor('Other', ['*']);
+    for (const text of ['ada', phoneNumber, 'camp', found.id, call!.id]) expect(await look(text, other)).toEqual([]);
+  });
+
+  test('finds each type, and of a person what came last', async () => {
+    const own = { workspace_id: workspaceId };
+    const end = { id: 'end', type: 'end', title: 'End', status: 'completed' } as const;
+    const named = { ...own, name: 'North-East Ælf' };
+    const ids = {
+      contact_list: await seedList(server.database, workspaceId, [{ phone_number: NUMBER, name: 'Old Ælf' }], {
+        name: named.name,
+      }),
+      agent: (await seedRow(server.database, 'agents', named)).id,
+      phone_number: (await seedRow(server.database, 'phone_numbers', { ...own, friendly_name: named.name })).id,
+      number_pool: (await seedRow(server.database, 'number_pools', named)).id,
+      trunk: (await seedRow(server.database, 'trunks', { ...own, termination_url: 'east.ælf.sim' })).id,
+      workflow: await seedWorkflow(server.database, workspaceId, {
+        name: named.name,
+        startNodeId: 'end',
+        nodes: [end],
+      }),
+      knowledge_base: fromId(
+        (await server.client.POST('/v1/knowledge-bases', { body: { name: named.name } })).data!.data.id,
+      ),
+    };
+    await seedList(server.database, workspaceId, [{ phone_number: NUMBER, name: 'Jane ÆLFGIFU' }], { name: 'Two' });
+    const hits = await look('ælf');
+    expect(hits.map(({ type }) => type)).toEqual(['person', ...Object.keys(ids)]);
+    expect(hits.slice(1).map(({ id }) => fromId(id))).toEqual(Object.values(ids));
+    expect(hits[0]).toEqual({ ...ada, matched: 'name', name: 'Jane ÆLFGIFU' });
+    for (const { id, type } of hits.slice(1)) expect(await look(id)).toMatchObject([{ id, type, matched: 'id' }]);
+  });
+
+  test('says if it could not look at all people, which a whole number does not need', async () => {
+    expect(await search('Ada')).toMatchObject({ peopleIncomplete: false });
+    await write(`update contact_lists set total_entries = total_entries + 100000 where id = '${campaign.listId}'`);
+    const found = await Promise.all(['Ada', '555 0186', phoneNumber].map((text) => search(text)));
+    await write(`update contact_lists set total_entries = total_entries - 100000 where id = '${campaign.listId}'`);
+    expect(found.map(({ peopleIncomplete }) => peopleIncomplete)).toEqual([true, true, false]);
+  });
+
+  test('waits for the one before it in the same workspace, so that it takes no more of the database than one', async () => {
+    const waiting = () =>
+      server.database.inEngine(async ({ db }) => {
+        const { rows } = await sql<{ waiting: number }>`
+          select count(*)::int as waiting from pg_locks where relation = 'knowledge_bases'::regclass and not granted`.execute(
+          db,
+        );
+        return rows[0]!.waiting;
+      });
+    const searches = await server.database.inEngine(async ({ db }) => {
+      await sql`lock table knowledge_bases in access exclusive mode`.execute(db);
+      const sent = [0, 1, 2].map(() => look('ada'));
+      await until(async () => (await waiting()) > 0);
+      // Answered behind all of them.
+      await person();
+      expect(await waiting()).toBe(1);
+      return sent;
+    });
+    expect(await Promise.all(searches)).toHaveLength(3);
+  });
 });
 
 test('is judged as a claim would: hours, caps, do-not-call and consent', async () => {

@@ -42,6 +42,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search by name, number or ID
+         * @description Finds what has this ID or number, or a name in which a word begins with the text, whatever its case: `schmidt` finds "Maria Schmidt". People, calls, campaigns, batches, contact lists, agents, phone numbers, pools, trunks, workflows, runs and knowledge bases, of each type that the key may read ten at most, the newest. Calls, batches and runs have no name: calls are found by a number and an ID, the others by an ID.
+         *     A number is read as a contact file's is: with `+`, or as somebody in `defaultCountry` writes it. Four digits or more of a number are enough for people and for the workspace's own numbers. A number or an ID as a whole is looked for everywhere. Names, and parts of numbers, are looked for among the newest: of people in the last 100,000 rows of contact lists, which `peopleIncomplete` tells, and of each other type in the last 10,000. A name counts with its first 255 characters.
+         *     A workspace has one search at a time on each server; others wait for it, some seconds at most.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/people/{phoneNumber}": {
         parameters: {
             query?: never;
@@ -3425,6 +3447,57 @@ export interface components {
             alreadyListed: number;
             /** @description What can't be read as a number, in the order of the request. */
             rejected: components["schemas"]["RejectedDoNotCallNumber"][];
+        };
+        /** @description Something that was found. */
+        SearchHit: {
+            /**
+             * @description What it is. A `person` is a number that a contact list has; its ID is the number, as `GET /v1/people/{phoneNumber}` takes it. Values may grow.
+             * @example campaign
+             * @enum {string}
+             */
+            type: "person" | "call" | "campaign" | "batch" | "contact_list" | "agent" | "phone_number" | "number_pool" | "trunk" | "workflow" | "workflow_run" | "knowledge_base";
+            /**
+             * @description Its ID, or the number of a person.
+             * @example cmp_01932f3c8a7e7bd0a1b2c3d4e5f60718
+             */
+            id: string;
+            /**
+             * @description What of it bears the text.
+             * @example name
+             * @enum {string}
+             */
+            matched: "id" | "number" | "name";
+            /**
+             * @description Its name, its first 255 characters. Absent if it has none.
+             * @example November reminders
+             */
+            name?: string;
+            /** @description Its number: of a call the person's. */
+            phoneNumber?: components["schemas"]["E164"];
+            /**
+             * @description Its status, if it has one.
+             * @example running
+             */
+            status?: string;
+        };
+        /** @description What was found. */
+        SearchResult: {
+            /**
+             * @description Whether there are more rows of contact lists than were looked at, so that somebody may be missing. A whole number, with `+` or with `defaultCountry`, finds everybody. False if no people were looked for by a name or a part of a number.
+             * @example false
+             */
+            peopleIncomplete: boolean;
+            /** @description By type, people first. Of each type those with the number first, then the newest; ten at most. */
+            hits: components["schemas"]["SearchHit"][];
+        };
+        /** @description What was found. */
+        SearchAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["SearchResult"];
         };
         /**
          * @description A number as people write it, such as `+1 (650) 555-0102`; without `+` it is read as somebody in the default country dials it.
@@ -10381,6 +10454,44 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /**
+                 * @description What is looked for. Taken literally, there are no wildcards. Spaces around it don't count.
+                 * @example November
+                 */
+                query: string;
+                /**
+                 * @description Country in which a number without `+` is read.
+                 * @example US
+                 */
+                defaultCountry?: components["schemas"]["Country"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
