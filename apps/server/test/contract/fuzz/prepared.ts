@@ -49,6 +49,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   const { database } = server;
   const { data } = await server.client.GET('/v1/workspace');
   const own = { workspace_id: fromId(data!.data.id) };
+  await server.client.PATCH('/v1/workspace', { body: { eventFeed: true } });
   const times = <T>(make: (line: number) => Promise<T>) =>
     Promise.all(Array.from({ length: COUNT }, (_, line) => make(line)));
 
@@ -148,6 +149,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     deleteCallRecording: { room: rooms },
     getCallRecordingPeaks: { room: rooms },
     startWorkflowRun: { wf: [workflow] },
+    publishWorkflow: { wf: [workflow] },
     cancelWorkflowRun: { wf: [workflow], run: runs },
     previewContactListUpload: upload,
     listRejectedContactListRows: mendable,
