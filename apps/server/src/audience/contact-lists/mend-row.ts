@@ -5,8 +5,9 @@ import { checkEdition } from '../../foundation/values/edition.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { existing, refuse, ServiceError } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
+import { mayForget } from './delete-list.ts';
 import type { ContactListDeps } from './deps.ts';
-import { checkRow, type ReadContact } from './reading/check-row.ts';
+import { checkRow, type ReadContact, wordOf } from './reading/check-row.ts';
 import type { FileFormat } from './reading/file-format.ts';
 import { type Header, readHeader } from './reading/header.ts';
 import { duplicate } from './reading/read-contacts.ts';
@@ -22,7 +23,8 @@ const SHOWN_COLUMNS = 10;
 
 /**
  * Gives a rejected row other cells, and judges it again: it is among the rows that are imported then, or is still rejected.
- * @throws `not_found`; `changed_meanwhile`; `invalid_request` for a column that there is not; `upload_not_validated`; `invalid_state` once the
+ * @param permissions the key's: to take back that a person is not to be called needs one of its own
+ * @throws `not_found`; `forbidden`; `changed_meanwhile`; `invalid_request` for a column that there is not; `upload_not_validated`; `invalid_state` once the
  *   upload is confirmed, or the row is mended otherwise
  */
 export async function mendRow(
@@ -30,6 +32,7 @@ export async function mendRow(
   workspaceId: string,
   { listId, uploadId, row, ifMatch }: { listId: string; uploadId: string; row: number; ifMatch: string | undefined },
   cells: Cells,
+  permissions: readonly string[],
   auditOf: AuditOf,
 ): Promise<RejectedRow> {
   const auditEntry = auditOf('upload.updated', 'upload', toId('upl', uploadId));
@@ -48,6 +51,7 @@ export async function mendRow(
       if (isDeepStrictEqual(fields, kept.cells)) return kept;
       throw new ServiceError('invalid_state', `Row ${row} is mended already. Change its entry once it is imported.`);
     }
+    if (wordOf(kept.cells, header).doNotCall && !wordOf(fields, header).doNotCall) mayForget(permissions);
     const country = list.default_country ?? undefined;
     const read = checkRow({ row, fields }, header, upload.format as FileFormat, country);
     const now = clock.now();

@@ -86,7 +86,8 @@ export function uploadOperations(deps: ContactListDeps) {
 
     mendRejectedContactListRow: async ({ path, body, headers }, context) => {
       const wanted = { ...uploadIds(path), row: Number(path.row), ifMatch: headers['If-Match'] };
-      const row = await mendRow(deps, context.workspaceId, wanted, body.cells, auditOf(context));
+      const { workspaceId, key } = context;
+      const row = await mendRow(deps, workspaceId, wanted, body.cells, key.permissions, auditOf(context));
       return { status: 200, body: shapeRejected(row) };
     },
 

@@ -145,8 +145,8 @@ const REJECTED = '/v1/calls/contact-lists/{id}/uploads/{uploadID}/rejected-rows'
 const rejected = (path: Ids, query: { perPage?: number; order?: 'asc' | 'desc'; cursor?: string } = {}) =>
   server.client.GET(REJECTED, { params: { path, query } });
 const rejectedRows = async (ids: Ids) => (await rejected(ids)).data!.items.map(({ row }) => row);
-const mend = (ids: Ids, row: number, cells: Record<string, string>) =>
-  server.client.PATCH(`${REJECTED}/{row}`, { params: { path: { ...ids, row: String(row) } }, body: { cells } });
+const mend = (ids: Ids, row: number, cells: Record<string, string>, client = server.client) =>
+  client.PATCH(`${REJECTED}/{row}`, { params: { path: { ...ids, row: String(row) } }, body: { cells } });
 
 test('rejected rows are read as pages, and mended in place before the confirm', async () => {
   const file = [
@@ -193,6 +193,13 @@ test('rejected rows are read as pages, and mended in place before the confirm', 
 
   const again = (await mend(ids, 4, { phone: '415-555-0120', dnc: 'yes' })).data!;
   expect(again.errors).toMatchObject([{ code: 'duplicate', reason: expect.stringContaining('Row 2') }]);
+  const { data: key } = await server.client.POST('/v1/api-keys', {
+    body: { name: 'Lists', permissions: ['contact_lists:write'] },
+  });
+  const weak = server.clientOf(key!.data.key);
+  const forgotten = await mend(ids, 4, { dnc: '' }, weak);
+  expect([forgotten.response.status, forgotten.error!.code]).toEqual([403, 'forbidden']);
+  expect((await mend(ids, 4, { dnc: 'x', city: 'Rome' }, weak)).response.status).toBe(200);
   // Of a row in one piece nobody knows what it said of who may be called, and when.
   const unsaid = await mend(ids, 5, { name: 'Di', phone: '+14155550121' });
   expect(unsaid.error!.details).toMatchObject([{ path: '/body/cells/dnc' }, { path: '/body/cells/timezone' }]);

@@ -133,7 +133,8 @@ function firstNumber(
   return fault!;
 }
 
-function wordOf(fields: readonly string[], header: Header): CalleeWord {
+/** What a row says of whether its person may be called. */
+export function wordOf(fields: readonly string[], header: Header): CalleeWord {
   const cellAt = (at: number) => unguardCell((fields[at] ?? '').trim());
   const doNotCall = header.doNotCall.some((at) => forbidsCalls(cellAt(at)));
   const consent = readConsent([...header.consent].map(([at, part]) => [part, cellAt(at)] as const));

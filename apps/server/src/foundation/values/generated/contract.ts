@@ -401,7 +401,7 @@ export interface paths {
         head?: never;
         /**
          * Mend a rejected row
-         * @description Gives cells of a rejected row other values, before the upload is confirmed. The row is judged again, by the same rules as the file: it is imported with the others then (`mendedAt`), or is still rejected, with what is wrong with it now. What was mended stays so: the same once more answers the same, and something else is 409. If the file is read otherwise, it is read from its start, without what was mended. `If-Match` takes the `ETag` of the upload.
+         * @description Gives cells of a rejected row other values, before the upload is confirmed. The row is judged again, by the same rules as the file: it is imported with the others then (`mendedAt`), or is still rejected, with what is wrong with it now. What was mended stays so: the same once more answers the same, and something else is 409. If the file is read otherwise, it is read from its start, without what was mended. `If-Match` takes the `ETag` of the upload. To take back that a person is not to be called, the key needs `do_not_call:write` too.
          */
         patch: operations["mendRejectedContactListRow"];
         trace?: never;
