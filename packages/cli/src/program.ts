@@ -5,6 +5,7 @@ import { addBatches } from './commands/batches.ts';
 import { addCalls } from './commands/calls.ts';
 import { addCampaigns } from './commands/campaigns.ts';
 import { addDnc } from './commands/dnc.ts';
+import { addEvents } from './commands/events.ts';
 import { addKeys } from './commands/keys.ts';
 import { addKillSwitch } from './commands/kill-switch.ts';
 import { addKnowledgeBases } from './commands/knowledge-bases.ts';
@@ -76,6 +77,7 @@ export function createProgram(io: Io): Command {
     addWorkflows,
     addRuns,
     addKnowledgeBases,
+    addEvents,
     addWebhooks,
     addKeys,
     addMembers,

@@ -59,3 +59,31 @@ test('Ctrl-C leaves a run running, and cancel ends it', async () => {
   expect(await json('runs', 'cancel', id)).toMatchObject({ status: 'cancelled' });
   await json('workflows', 'delete', workflow);
 });
+
+test('events are listed from a place on and followed, once the feed is on', async () => {
+  const off = await cli(['events']);
+  expect([off.code, off.stderr]).toEqual([1, expect.stringContaining('The event feed is off.')]);
+  await json('workspace', 'update', '--event-feed');
+  const none = await cli(['events', '--type', 'trunk.*']);
+  const place = /events --after (\d+)/.exec(none.stderr + none.stdout)![1]!;
+  const following = start(['events', '--follow', '--type', 'knowledge_base.*', '--after', place, '--json']);
+  const first = await json<{ id: string }>('kb', 'create', '--name', 'Prices');
+  const second = await json<{ id: string }>('kb', 'create', '--name', 'Hours');
+  await expect.poll(following.stdout).toContain(second.id);
+  following.interrupt();
+  const { code, stdout, stderr } = await following.ended;
+  expect(code).toBe(130);
+  const followed = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(followed.map(({ resourceId }) => resourceId)).toEqual([first.id, second.id]);
+  expect(JSON.parse(stderr).error.message).toContain(`trunkline events --follow --after ${followed[1].after}`);
+  const listed = await cli(['events', '--after', followed[0].after, '--resource-id', second.id]);
+  expect(listed.stdout).toMatch(new RegExp(`knowledge_base\\.empty +${second.id}`));
+  expect(listed.stdout).not.toContain(first.id);
+  expect(listed.stderr + listed.stdout).toContain(`trunkline events --after ${followed[1].after}`);
+  expect((await cli(['events', '--limit', '0'])).code).toBe(2);
+  await json('workspace', 'update', '--no-event-feed');
+  for (const { id } of [first, second]) await json('kb', 'delete', id);
+});

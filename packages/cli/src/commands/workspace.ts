@@ -37,7 +37,11 @@ export function addWorkspace(program: Command, io: Io): void {
   workspace.one('show', 'Show the workspace', (client) => client.workspace.get());
   const update = workspace.send(
     { usage: 'update', says: 'Change name, limits and hours', example: 'update --quiet-hours 21:00-8:00' },
-    { name: ['text', 'what to call it'], trustedNumbers: ['list', 'phones of your own; or none'] },
+    {
+      name: ['text', 'what to call it'],
+      trustedNumbers: ['list', 'phones of your own; or none'],
+      eventFeed: ['switch', 'keep events, for trunkline events'],
+    },
     (client, body: First<'workspace', 'update'>) => client.workspace.update(body),
     (body, { options }) => {
       const limits = given(options, limitFlags);
