@@ -9,16 +9,17 @@ import type { EventToHandOver } from './hand-over.ts';
 export async function givePlaces(tx: EngineTx, events: EventToHandOver[]): Promise<void> {
   for (const { workspace_id } of events) tx.tell(workspace_id);
   await sql`
-    with e as (
-      select e.workspace_id, e.resource_id, e.revision, e.type, e.created_at,
-        max(e.created_at) over (partition by e.workspace_id, e.resource_id order by e.revision) as told_at
+    with e as materialized (
+      select e.workspace_id, e.resource_id, e.revision, e.type, e.created_at
       from unnest(${events.map((event) => event.workspace_id)}::uuid[],
         ${events.map((event) => event.resource_id)}::uuid[], ${events.map((event) => event.revision)}::bigint[])
         as x (workspace_id, resource_id, revision)
       join events e
         on e.workspace_id = x.workspace_id and e.resource_id = x.resource_id and e.revision = x.revision),
+    told as (
+      select *, max(created_at) over (partition by workspace_id, resource_id order by revision) as told_at from e),
     placed as (
-      select e.*, row_number() over (partition by workspace_id order by told_at, resource_id, revision) as place from e),
+      select *, row_number() over (partition by workspace_id order by told_at, resource_id, revision) as place from told),
     feed as (
       update event_feeds f set last_place = f.last_place + own.events
       from (select workspace_id, count(*) as events from e group by workspace_id) as own

@@ -1,13 +1,16 @@
+import { sql } from 'kysely';
 import { NIL } from 'uuid';
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/foundation/database/database.ts';
 import { newUuid } from '../../../src/foundation/values/ids.ts';
+import { beginFeed } from '../../../src/platform/journal/event-feed.ts';
 import { eventsToHandOver } from '../../../src/platform/journal/hand-over.ts';
 import { deleteOldEvents } from '../../../src/platform/journal/retention.ts';
 import { claimEndpoints, dueDeliveries } from '../../../src/platform/webhooks/claim-endpoints.ts';
 import { disableWebhook } from '../../../src/platform/webhooks/disable-webhook.ts';
 import { handOverEvents } from '../../../src/platform/webhooks/hand-over-events.ts';
 import { endWaiting, markDeliveries } from '../../../src/platform/webhooks/mark-deliveries.ts';
+import { rowsReadBy } from '../../dialing/claim-cost.ts';
 import { withDatabase } from '../../foundation/database/own-database.ts';
 import { meanwhile } from '../../race.ts';
 import { seedWebhook } from '../../seed/webhook.ts';
@@ -123,6 +126,27 @@ test('however many events wait of one workspace, those of others have their turn
     ]);
     expect((await seen(second, 10)).map(([workspace]) => workspace)).toEqual([first, first, first, second, second]);
     expect(await handOverEvents(database, now)).toEqual({ hasMore: false, after: second });
+  }));
+
+test('to give places reads no more however many events have theirs', () =>
+  withDatabase(async (database) => {
+    const workspaceId = await seedWorkspace(database);
+    await database.inWorkspace(workspaceId, async (tx) => {
+      await tx.db.updateTable('workspaces').set({ event_feed: true }).where('id', '=', workspaceId).execute();
+      await beginFeed(tx);
+    });
+    const handOver = async () => {
+      for (let event = 0; event < 10; event += 1) await tell(database, workspaceId, newUuid(), 1);
+      return rowsReadBy(database, (counted) => handOverEvents(counted, now));
+    };
+    const few = await handOver();
+    await database.inEngine(({ db }) =>
+      sql`
+        insert into events (workspace_id, resource_id, revision, id, type, data, created_at)
+        select ${workspaceId}, gen_random_uuid(), 1, gen_random_uuid(), 'upload.pending', '{}', ${now}
+        from generate_series(1, 5000)`.execute(db),
+    );
+    expect(await handOver()).toBeLessThanOrEqual(2 * few);
   }));
 
 test('an endpoint that was disabled meanwhile gets nothing, and the event does not wait for it', () =>
