@@ -22,7 +22,9 @@ export function Shell() {
   };
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      const isTyped = event.target instanceof Element && event.target.matches('input, select, textarea');
+      const isK = event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey);
+      if (!isK && (event.key !== '/' || isTyped)) return;
       event.preventDefault();
       setLoaded(true);
       setAsked((open) => !open);
@@ -40,9 +42,9 @@ export function Shell() {
       <a href="#screen" className="absolute -top-20 left-2 z-30 bg-ink px-3 py-1 text-paper focus:top-2">
         To the screen
       </a>
-      <StopBar />
+      <StopBar onSearch={() => ask(true)} />
       <div className="lg:grid lg:grid-cols-[184px_minmax(0,1fr)]">
-        <Places onAsk={() => ask(true)} />
+        <Places />
         <main id="screen" tabIndex={-1} className="min-w-0 outline-none">
           <Suspense>
             <Outlet />
@@ -67,9 +69,7 @@ function useReadAnew() {
   }, [returns, cache]);
 }
 
-const goTo = navigator.userAgent.includes('Mac') ? '⌘K' : 'Ctrl K';
-
-function Places({ onAsk }: { onAsk: () => void }) {
+function Places() {
   const may = useMay();
   const { data: session } = useSession();
   const navigate = useNavigate();
@@ -82,15 +82,7 @@ function Places({ onAsk }: { onAsk: () => void }) {
       aria-label="Console"
       className="flex items-baseline gap-x-4 overflow-x-auto border-b border-line px-4 py-2 whitespace-nowrap lg:sticky lg:top-11 lg:block lg:h-[calc(100dvh-44px)] lg:overflow-y-auto lg:border-r lg:border-b-0 lg:py-3"
     >
-      <button
-        type="button"
-        onClick={onAsk}
-        className="flex cursor-pointer items-baseline justify-between gap-2 py-0.5 lg:w-full"
-      >
-        <span className="link">Go to</span>
-        <kbd className="label font-sans">{goTo}</kbd>
-      </button>
-      <ul className="contents lg:my-2 lg:block">
+      <ul className="contents lg:mb-2 lg:block">
         {PLACES.filter(({ permission }) => may(permission)).map(({ path, name }) => (
           <li key={path} className={path === '/lists/contact-lists' ? 'lg:mt-3' : ''}>
             <Link

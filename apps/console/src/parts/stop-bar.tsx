@@ -6,8 +6,8 @@ import { client, useMay, wordsOf } from '../session.ts';
 import { HoldButton } from './hold-button.tsx';
 import { timeOf } from './when.tsx';
 
-/** On every screen: whether anybody is called, who has stopped it and when, and the one hand that stops all. */
-export function StopBar() {
+/** On every screen: the search, whether anybody is called, who has stopped it and when, and the one hand that stops all. */
+export function StopBar({ onSearch }: { onSearch: () => void }) {
   const { data: workspace } = useWorkspace();
   const may = useMay();
   const cache = useQueryClient();
@@ -28,6 +28,15 @@ export function StopBar() {
     >
       <div className="flex min-h-11 flex-wrap items-center gap-x-4 gap-y-1 px-4 py-1.5">
         <strong className="clip max-w-[40vw]">{workspace?.name ?? 'Trunkline'}</strong>
+        <button
+          type="button"
+          aria-keyshortcuts="/ Control+K Meta+K"
+          onClick={onSearch}
+          className={`flex min-h-7 min-w-32 flex-1 cursor-text items-center justify-between gap-2 border px-2 sm:max-w-64 ${stoppedAt ? 'border-current' : 'border-line bg-raised text-dim'}`}
+        >
+          Search
+          <kbd className="font-sans">/</kbd>
+        </button>
         <p className="min-w-0 flex-1 basis-56">
           <span role="status">
             {stoppedAt && `All dialing ${is} stopped since ${timeOf(stoppedAt)}${who ? `, by ${who}` : ''}. `}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { endOfKey, grantable } from './access.ts';
 import { named } from './call.ts';
+import { foundBy, searched } from './found.ts';
 import { clock, daysSay, marksAt, merged, minutesOf, windowFields, windowSays, windowsOf, withinDay } from './hours.ts';
 import { changeOf, writtenOf } from './limits.ts';
 import { consentSays, type Person, type PersonCampaign, summaryOf, verdictOf } from './person.ts';
@@ -103,6 +104,30 @@ test('a number, an ID and a query lead where they should', () => {
   expect(pathsOf('Ada 2')).toEqual([]);
   expect(textsOf('state', 'q')({ state: 'done', q: 12, page: 'x' })).toEqual({ state: 'done', q: '12' });
   expect(textsOf('state')({ state: '' })).toEqual({});
+});
+
+test('what a search found leads to the screen that has it, if there is one, and nothing stands there twice', () => {
+  const all = () => true;
+  const hit = (type: string, more: object = {}) => ({ type, id: `${type}_1`, matched: 'name' as const, ...more });
+  const ada = { ...hit('person', { matched: 'number' }), id: '+14155550100', name: 'Ada', phoneNumber: '+14155550100' };
+  const [person, calls, ...others] = foundBy('+1 415 555 0100', [ada, hit('call', { matched: 'number' })], all);
+  expect(person).toMatchObject({ path: '/people/+14155550100', says: 'Person +1 415 555 0100', more: 'Ada' });
+  expect([calls?.path, others]).toEqual(['/calls', []]);
+  expect(foundBy('Ad', [ada], () => false)).toMatchObject([
+    { path: '/people/+14155550100', says: 'Ada, +14155550100' },
+  ]);
+  const east = { name: 'East', status: 'in_use' };
+  const found = foundBy('east', [hit('agent', east), hit('trunk', east), hit('batch', east), hit('newer', east)], all);
+  expect(found).toEqual([
+    { key: 'agent_1', path: '/agents/agent_1', says: 'East', more: 'agent, in use' },
+    { key: 'trunk_1', path: '/lists/trunks', search: { q: 'East' }, says: 'East', more: 'trunk, in use' },
+    { key: 'batch_1', says: 'East', more: 'batch, in use' },
+    { key: 'newer_1', says: 'East', more: 'newer, in use' },
+  ]);
+  expect(foundBy('calls', [], all)).toMatchObject([{ path: '/calls' }]);
+  expect(searched((permission) => permission.startsWith('c'))).toBe(
+    'people, calls, campaigns, batches, and contact lists',
+  );
 });
 
 const at = '2026-11-23T17:00:00.000Z';

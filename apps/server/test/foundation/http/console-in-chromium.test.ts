@@ -49,9 +49,9 @@ test.skipIf(!hasChromium)(
     await page.getByRole('heading', { name: 'Campaigns' }).waitFor();
     expect(await page.evaluate('[document.cookie, localStorage.length, sessionStorage.length]')).toEqual(['', 0, 0]);
 
-    await keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Go to' }).and(page.locator(':focus')).waitFor();
-    await keyboard.type('november');
+    await keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Search' }).and(page.locator(':focus')).waitFor();
+    await keyboard.type('reminders');
     await page.getByRole('option', { name: 'November reminders' }).waitFor();
     await keyboard.press('Enter');
     await says('A draft. It calls nobody until it is started.');
@@ -158,6 +158,15 @@ test.skipIf(!hasChromium)(
         await page.getByText(shown).first().waitFor();
         await look();
       }
+      await page.getByRole('button', { name: 'Search' }).first().click();
+      for (const [text, shown] of [
+        ['ada 17', 'Ada 17, +14152001017'],
+        ['no such name', 'Nothing is found. Searched are people, calls'],
+      ] as const) {
+        await page.getByRole('combobox', { name: 'Search' }).fill(text);
+        await page.getByText(shown).waitFor();
+        await look();
+      }
       faults.push(...told);
       await context.close();
     }
@@ -201,7 +210,7 @@ test.skipIf(!hasChromium)(
     await page.goto('/console/campaigns');
     await page.getByRole('heading', { name: 'Campaigns' }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Go to' }).fill('+1 (415) 200-1000');
+    await page.getByRole('combobox', { name: 'Search' }).fill('+1 (415) 200-1000');
     await page.getByRole('option', { name: 'Person' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: HOSTILE }).waitFor();
@@ -303,7 +312,7 @@ test.skipIf(!hasChromium)('who may only read is shown nothing that changes anyth
   const { page, context } = await desk.open();
   const buttons = async () => {
     const names = await page.getByRole('button').allTextContents();
-    return names.filter((name) => !/^(Go to|Sign out)/.test(name)).map((name) => `${page.url()}: ${name}`);
+    return names.filter((name) => !/^(Search|Sign out)/.test(name)).map((name) => `${page.url()}: ${name}`);
   };
   const { key } = await desk.client.apiKeys.create({ name: 'Reader', permissions: ['campaigns:read'] });
   await desk.signIn(context, key);
