@@ -1,7 +1,8 @@
-/** Every permission that an operation can need (docs/api.md, "Keys and permissions"). */
+/** Every permission that an operation can need; no key of a workspace has `operator` (docs/api.md, "Keys and permissions"). */
 export const PERMISSIONS = [
   'anyone',
   'authenticated',
+  'operator',
   'phone_numbers:read',
   'phone_numbers:write',
   'phone_numbers:buy',

@@ -1,9 +1,12 @@
 const ALWAYS = ['401', '403', '429', '500', '503'];
+/** What an operation that needs such a permission can't answer. */
+const NEVER = { anyone: '401', operator: '403' };
 const CHANGES = ['patch', 'put'];
 
 /** The error statuses that an operation can't help answering. */
 function required(operation, parameters, verb) {
-  const statuses = ALWAYS.filter((status) => status !== '401' || operation['x-permission'] !== 'anyone');
+  const statuses = ALWAYS.filter((status) => NEVER[operation['x-permission']] !== status);
+  if (operation['x-permission'] === 'operator') statuses.push('404');
   if (parameters.length > 0 || operation.requestBody) statuses.push('400');
   if (parameters.some((parameter) => parameter?.in === 'path')) statuses.push('404');
   if (operation.requestBody) statuses.push('408', '413', '415');
@@ -14,7 +17,8 @@ function required(operation, parameters, verb) {
 /**
  * Every operation declares one success or more, and each error status that it can't help answering: 400 with input, 404
  * with an ID in the path, 408, 413 and 415 with a body, 412 where something is changed, and 401, 403, 429, 500 and 503
- * always, but for 401 where anyone may ask. What changes something takes `If-Match`.
+ * always, but for 401 where anyone may ask, and 403 where only the operator's key is known: then 404 where there is none. What
+ * changes something takes `If-Match`.
  */
 export function operationStatuses() {
   return {

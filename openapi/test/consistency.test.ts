@@ -17,7 +17,7 @@ const FAMILIES: [start: RegExp, isWrapped: boolean][] = [
   [/^\/v1\/(calls|exports|erasures)\b/, false],
   [/^\/v1\/(workflows|workflow-runs|knowledge-bases|number-pools)\b/, true],
   [
-    /^\/v1\/(search|people|agents|sounds|webhooks|api-keys|members|sign-ins|sessions?|stream-tokens|events|audit-log|workspace)\b/,
+    /^\/v1\/(search|people|agents|sounds|webhooks|api-keys|members|sign-ins|sessions?|stream-tokens|events|audit-log|workspace|operator)\b/,
     true,
   ],
 ];

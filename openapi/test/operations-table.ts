@@ -179,6 +179,7 @@ PATCH /v1/workspace updateWorkspace workspace:write 200
 POST /v1/workspace/pause-dialing pauseDialing campaigns:run 200
 POST /v1/workspace/resume-dialing resumeDialing campaigns:run 200
 POST /v1/workspace/rotate-inbound-secret rotateInboundSecret webhooks:write 200
+GET /v1/operator/status getOperatorStatus operator 200 404
 `;
 
 /** One operation of the table. */

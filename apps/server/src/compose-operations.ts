@@ -1,6 +1,7 @@
 import { entryOperations } from './audience/contact-lists/entry-operations.ts';
 import { contactListOperations } from './audience/contact-lists/operations.ts';
 import { readPhoneNumber } from './audience/contact-lists/reading/phone-number.ts';
+import { operatorOperations } from './commands/operator/operations.ts';
 import { operatorModelOf, templateFault } from './compose-adapters.ts';
 import { callResultsOf } from './compose-agents.ts';
 import { configured, type Engine } from './compose-engine.ts';
@@ -19,6 +20,7 @@ import { workflowOperations } from './dialing/workflows/operations.ts';
 import { runOperations } from './dialing/workflows/run-operations.ts';
 import type { Handlers } from './foundation/http/handler.ts';
 import { takesUpgrades } from './foundation/http/listen.ts';
+import type { Warnings } from './foundation/http/outside.ts';
 import { numberPoolOperations } from './lines/number-pools/operations.ts';
 import { phoneNumberOperations } from './lines/phone-numbers/operations.ts';
 import { trunkOperations } from './lines/trunks/operations.ts';
@@ -43,7 +45,13 @@ import { soundOperations } from './voices/sounds/operations.ts';
 import { talkOperations } from './voices/talks/operations.ts';
 
 /** Each operation of the contract, with what it works with. */
-export function handlersOf(parts: Parts, services: Services, features: Features, engine: Engine): Handlers {
+export function handlersOf(
+  parts: Parts,
+  services: Services,
+  features: Features,
+  engine: Engine,
+  warnings: Warnings,
+): Handlers {
   const { config, database, clock } = parts;
   const { agents, guard, inTestSlot, notifications, objects, secrets } = services;
   const { contactLists, knowledgeBases, phoneNumbers, webhooks } = features;
@@ -107,5 +115,10 @@ export function handlersOf(parts: Parts, services: Services, features: Features,
       ...{ templateFault, operatorModel: operatorModelOf(config) },
     }),
     ...webhookOperations({ ...webhooks, inTestSlot }),
+    ...operatorOperations({
+      ...{ database, clock, log: parts.log, lease: services.lease, warnings },
+      queueAges: services.metrics.queueAges,
+      maxCallsPerDay: operator.maxCallsPerDay,
+    }),
   };
 }

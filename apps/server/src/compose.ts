@@ -2,6 +2,8 @@ import type { RequestListener } from 'node:http';
 import type { Router } from 'express';
 import { acceptFile, beginFile } from './audience/contact-lists/accept-file.ts';
 import { startContactListWork } from './audience/contact-lists/background.ts';
+import { operatorAuthenticator } from './commands/operator/operator-key.ts';
+import { startTellingCondition } from './commands/operator/tell-condition.ts';
 import { openTalks, serveAgents } from './compose-agents.ts';
 import { createEngine, type Engine, type Loop, startEngine } from './compose-engine.ts';
 import { type Features, featuresOf } from './compose-features.ts';
@@ -70,6 +72,12 @@ export async function compose(parts: Parts): Promise<Composition> {
   }
   const loops: Loop[] = [];
   let loopDelay: LoopDelay | undefined;
+  const warnings = async () => [
+    ...services.restoreGuard.warnings(),
+    ...[parts.machine.fault() ?? [], loopFault(loopDelay?.worstMs() ?? 0) ?? []].flat(),
+    ...parts.database.faults(),
+    ...(await objects.faults()),
+  ];
   return {
     services,
     features,
@@ -78,10 +86,11 @@ export async function compose(parts: Parts): Promise<Composition> {
     createApp: () =>
       createApp({
         contract: loadContract(),
-        handlers: { ...handlersOf(parts, services, features, engine), ...overrides.handlers },
+        handlers: { ...handlersOf(parts, services, features, engine, warnings), ...overrides.handlers },
         authenticate: (key) =>
           services.callTokens.isToken(key) ? services.callTokens.open(key) : keyRing.authenticate(key),
         authenticateSession: keyRing.authenticateSession,
+        authenticateOperator: config.operatorKey ? operatorAuthenticator(config.operatorKey) : undefined,
         openStream: services.streamTokens.open,
         publicUrl: parts.publicUrl,
         corsOrigins: config.corsOrigins ?? [],
@@ -93,12 +102,7 @@ export async function compose(parts: Parts): Promise<Composition> {
         trustProxy: config.trustProxy,
         draining: parts.draining,
         notReady: parts.notReady,
-        warnings: async () => [
-          ...services.restoreGuard.warnings(),
-          ...[parts.machine.fault() ?? [], loopFault(loopDelay?.worstMs() ?? 0) ?? []].flat(),
-          ...parts.database.faults(),
-          ...(await objects.faults()),
-        ],
+        warnings,
         outside,
         onChange: services.tellOfChange,
         ...(overrides.onAnswer && { onAnswer: overrides.onAnswer }),
@@ -124,6 +128,8 @@ export async function compose(parts: Parts): Promise<Composition> {
       loops.push(startPhoneNumberTasks(features.phoneNumbers), startTrunkTasks(features.phoneNumbers));
       loops.push(startWebhookSender(features.webhooks));
       loops.push(...startRetention(parts));
+      const { draining } = parts;
+      loops.push(startTellingCondition({ database, lease, warnings, draining, log }));
     },
     stop: async (requestsEnded) => {
       talks.close();

@@ -35,6 +35,13 @@ export const headerKey = (value: string) => {
   return value;
 };
 
+/** A key that is typed or made by whoever runs the server: so long that nobody guesses it. */
+export const longKey = (value: string) => {
+  if (!/^[\x21-\x7e]{32,256}$/.test(value))
+    throw new Error('must be 32 to 256 visible ASCII characters without spaces, made by chance');
+  return value;
+};
+
 export const flag = (value: string) => oneOf('true', 'false')(value) === 'true';
 
 /** A URL of HTTP, without a slash at its end. `fetch` takes none with a password, and would show it in its error. */

@@ -107,6 +107,10 @@ test.each([
     { DATABASE_URL: 'postgres://one,two/database?host=three' },
     'DATABASE_URL must name each host once, as postgres://role:password@host1,host2:5433/database does: hosts are named before the database and by ?host= as well.',
   ],
+  ...['x'.repeat(31), `${'x'.repeat(32)} y`].map((OPERATOR_KEY): [Record<string, string>, string] => [
+    { OPERATOR_KEY },
+    'OPERATOR_KEY must be 32 to 256 visible ASCII characters without spaces, made by chance.',
+  ]),
   [{ ENCRYPTION_KEY: 'short' }, 'ENCRYPTION_KEY must be 32 bytes in base64 or hex.'],
   [{ AGENTS_FILE: 'a', AGENTS_URL: 'http://a.example' }, 'AGENTS_FILE and AGENTS_URL can not both be set.'],
   [{ S3_ACCESS_KEY_ID: 'a' }, 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, or neither.'],

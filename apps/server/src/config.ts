@@ -29,6 +29,7 @@ const {
   postgresUrl,
   flag,
   headerKey,
+  longKey,
   secret32,
   apiKey,
   address,
@@ -93,6 +94,11 @@ export const variables = {
     'BOOTSTRAP_API_KEY',
     apiKey,
     'First API key, taken when there is no key yet. `tl_`, letters, `_` and at least 20 letters and digits.',
+  ),
+  operatorKey: optional(
+    'OPERATOR_KEY',
+    longKey,
+    'Opens `/v1/operator/status`, which says how all servers are, across workspaces: 32 characters or more. Without it there is nothing at this path.',
   ),
   rateLimitPerMinute: withDefault(
     'RATE_LIMIT_PER_MINUTE',

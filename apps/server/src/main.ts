@@ -186,7 +186,7 @@ async function move(database: Database, given: { number: string; workspace?: str
 /** The permissions that a list names, each once. Throws where no operation needs one of them. */
 function permissionsNamed(list: string): string[] {
   const known = new Set(['*', ...operationsOf(forValidator(loadContract())).map((each) => each.permission)]);
-  for (const needsNone of ['anyone', 'authenticated']) known.delete(needsNone);
+  for (const needsNone of ['anyone', 'authenticated', 'operator']) known.delete(needsNone);
   const named = [...new Set(list.split(',').map((each) => each.trim()))];
   const unknown = named.filter((each) => !known.has(each));
   if (unknown.length === 0) return named;

@@ -69,6 +69,7 @@ export async function createMockEdge(
     handlers: Object.fromEntries(validator.operations.map((each) => [each.id, handlerOf(each)])) as Partial<Handlers>,
     authenticate: () => anybody,
     authenticateSession: () => ({ ...anybody, sessionId: 'mock' }),
+    authenticateOperator: () => ({ ...anybody, permissions: ['operator'] }),
     openStream: () => () => anybody,
     publicUrl: 'http://localhost',
     rateLimit: () => 0,

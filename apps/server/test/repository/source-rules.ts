@@ -47,7 +47,7 @@ const layers = [
   ['batches', 'call-intents'],
   ['exports', 'call-statistics', 'people', 'search'],
   ['erasures'],
-  ['http', 'retention', 'metrics'],
+  ['http', 'retention', 'metrics', 'operator'],
   [
     ...[
       'compose',

@@ -36,6 +36,7 @@ const usual = {
     return { id, termination_url: `${id}.example.com`, transport: 'auto', ...pace, ...state, ...stamps() };
   },
   trunk_health: () => ({}),
+  agent_health: () => ({}),
   agents: () => ({
     id: newUuid(),
     name: 'Agent',

@@ -103,6 +103,11 @@ export interface TrunksMethods {
   resume(trunkId: string, options?: RequestOptions): Answer<'resumeTrunk'>;
 }
 
+export interface OperatorMethods {
+  /** Read how the servers are. `GET /v1/operator/status` */
+  getStatus(options?: RequestOptions): Answer<'getOperatorStatus'>;
+}
+
 export interface WorkspaceMethods {
   /** Read the workspace. `GET /v1/workspace` */
   get(options?: RequestOptions): Answer<'getWorkspace'>;
@@ -401,6 +406,7 @@ export interface Methods {
   contactLists: ContactListsMethods;
   phoneNumbers: PhoneNumbersMethods;
   trunks: TrunksMethods;
+  operator: OperatorMethods;
   workspace: WorkspaceMethods;
   knowledgeBases: KnowledgeBasesMethods;
   campaigns: CampaignsMethods;
@@ -440,6 +446,8 @@ export const methods: { [Group in keyof Methods]: string } = {
     '/telephony+ Gl searchAvailable:Gq^/available-phone-numbers Pbk/buy import:Pbk/import/manual G* Ab* release:D* startTestCall:Pbk*/test-call getTestCall:G^/test-calls*',
   trunks:
     '/telephony+ ! G*/validate P*/pause P*/resume',
+  operator:
+    '/operator/status getStatus:G',
   workspace:
     '+ get:G update:Ab P/pause-dialing P/resume-dialing Pk/rotate-inbound-secret',
   knowledgeBases:

@@ -770,6 +770,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how the servers are
+         * @description For whoever runs the server, over all servers and workspaces: which servers live, what each holds, what waits, what keeps people from being called, and what is wrong, in words. It names workspaces and what they have by their IDs alone. It opens for `OPERATOR_KEY`, sent as `X-API-Key`, and for no key of a workspace. It is read once a second at most. What the database does not answer within two seconds is named in `unread`, and left out.
+         */
+        get: operations["getOperatorStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/workspace": {
         parameters: {
             query?: never;
@@ -5424,6 +5444,165 @@ export interface components {
             rttMs?: number;
             /** @description The trunk after the check. */
             trunk: components["schemas"]["Trunk"];
+        };
+        /**
+         * @description ID of a server process. The log has it as a UUID.
+         * @example srv_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        ServerId: string;
+        /** @description A server process of this database. */
+        OperatorServer: {
+            serverId: components["schemas"]["ServerId"];
+            /**
+             * @description The release that it is of.
+             * @example 0.3.0
+             */
+            version?: string;
+            /**
+             * @description `ready`: it lives and takes requests. `draining`: it lives, ends, and begins nothing. `lost`: it has not renewed its lease, and another server takes over what it held. `stopped`: it has ended in order, and left something to others.
+             * @example ready
+             */
+            status: ("ready" | "draining" | "lost" | "stopped") | (string & Record<never, never>);
+            /** @description When it took its lease. One that has lost it goes on under another ID. */
+            startedAt: components["schemas"]["Timestamp"];
+            /** @description When it renewed its lease last. A server of a former release does not say. */
+            lastHeartbeatAt?: components["schemas"]["Timestamp"];
+            /** @description Until when its lease holds. Absent if it was given up. */
+            leaseUntil?: components["schemas"]["Timestamp"];
+        };
+        /** @description What a server holds, so that no other works on it. All that it holds of a kind is counted together. */
+        OperatorLease: {
+            /**
+             * @description `calls`: calls that it places or follows. `workflow_runs`: runs that it moves on. `webhooks`: endpoints that it sends to. `trunk_registrations`: trunks that it registers with. `witness`: its slot of the witness. `event_hand_over`: the turn to give events to webhooks and the feed, and `migration`: the turn to change the tables, which one session holds.
+             * @example calls
+             */
+            kind: ("calls" | "workflow_runs" | "webhooks" | "trunk_registrations" | "witness" | "event_hand_over" | "migration") | (string & Record<never, never>);
+            /** @description Who holds it. Absent of turns. */
+            serverId?: components["schemas"]["ServerId"];
+            /**
+             * @description How many.
+             * @example 212
+             */
+            count: number;
+            /** @description Since when, of turns. */
+            since?: components["schemas"]["Timestamp"];
+            /** @description Until when at least, if it is not renewed. If it has passed, others may take it. */
+            until?: components["schemas"]["Timestamp"];
+        };
+        /** @description What is due and was not taken up yet. */
+        OperatorQueue: {
+            /**
+             * @description `calls` (by themselves), `campaigns` (of which something can be claimed), `workflow_runs`, `webhook_deliveries` (all that are not delivered yet), `events` (for webhooks and the feed), or a queue of background work such as `import-upload`.
+             * @example campaigns
+             */
+            name: string;
+            /**
+             * @description How many wait, counted up to 10,000.
+             * @example 2
+             */
+            waiting: number;
+            /**
+             * @description Whether there are more than that.
+             * @example false
+             */
+            hasMore: boolean;
+            /**
+             * @description For how long the oldest of what is due has waited, as the metric `trunkline_queue_oldest_seconds` says it.
+             * @example 1.4
+             */
+            oldestSeconds?: number;
+            /**
+             * @description Of background work: how many of them have failed before, and are tried again.
+             * @example 1
+             */
+            retrying?: number;
+            /**
+             * @description Of background work: how many were given up in the last hour.
+             * @example 2
+             */
+            failed?: number;
+        };
+        /**
+         * @description Webhook endpoint ID.
+         * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        WebhookId: string;
+        /** @description What keeps people from being called, or hooks from being sent to. */
+        OperatorBrake: {
+            /**
+             * @description `dialing_held`: the database looks restored. `kill_switch`: a workspace has paused its dialing. `trunk_paused`, and `trunk_slowed` by a carrier that is full. `agent_failing`: its calls fail, and nobody is called for it. `agent_limited`: its model has no quota for a moment. `campaign_paused`: a campaign or batch that has paused itself. `calls_per_day`, `concurrent_calls`: a workspace at its limit, or at the operator's. `webhook_disabled`: the endpoint said that it is gone. `webhook_resting`: the endpoint asked for a rest, or fails.
+             * @example trunk_paused
+             */
+            kind: ("dialing_held" | "kill_switch" | "trunk_paused" | "trunk_slowed" | "agent_failing" | "agent_limited" | "campaign_paused" | "calls_per_day" | "concurrent_calls" | "webhook_disabled" | "webhook_resting") | (string & Record<never, never>);
+            /** @description Whose. Absent if it holds for all. */
+            workspaceId?: components["schemas"]["WorkspaceId"];
+            /** @description Which trunk. */
+            trunkId?: components["schemas"]["TrunkId"];
+            /** @description Which agent. */
+            agentId?: components["schemas"]["AgentId"];
+            /** @description Which campaign. */
+            campaignId?: components["schemas"]["CampaignId"];
+            /** @description Which batch. */
+            batchId?: components["schemas"]["BatchId"];
+            /** @description Which endpoint. */
+            webhookId?: components["schemas"]["WebhookId"];
+            /**
+             * @description Why, as the trunk or the campaign says it.
+             * @example silent
+             */
+            reason?: string;
+            /** @description Since when. */
+            since?: components["schemas"]["Timestamp"];
+            /** @description Until when, if it ends by itself. */
+            until?: components["schemas"]["Timestamp"];
+        };
+        /** @description Something that is wrong. */
+        OperatorWarning: {
+            /**
+             * @description What is wrong.
+             * @example What is due in campaigns has waited for 75 s.
+             */
+            text: string;
+            /** @description Since when, if that is known. */
+            since?: components["schemas"]["Timestamp"];
+            /**
+             * @description What to do next.
+             * @example No server takes it up.
+             */
+            advice: string;
+            /** @description Of which server, if it is one's own. */
+            serverId?: components["schemas"]["ServerId"];
+        };
+        /** @description How all servers of a database are. */
+        OperatorStatus: {
+            /** @description When it was read, by the clock of the server that was asked. */
+            readAt: components["schemas"]["Timestamp"];
+            /** @description The servers, the latest first, 100 at most. */
+            servers: components["schemas"]["OperatorServer"][];
+            /** @description What they hold. */
+            leases: components["schemas"]["OperatorLease"][];
+            /** @description What waits. */
+            queues: components["schemas"]["OperatorQueue"][];
+            /** @description What is held back, 50 of a kind at most. */
+            brakes: components["schemas"]["OperatorBrake"][];
+            /**
+             * @description Whether there are more of a kind than 50.
+             * @example false
+             */
+            hasMoreBrakes: boolean;
+            /** @description What is wrong, and what to do. */
+            warnings: components["schemas"]["OperatorWarning"][];
+            /** @description What could not be read. It is missing above, and nothing can be said of it. */
+            unread: (("servers" | "leases" | "queues" | "brakes" | "standbys") | (string & Record<never, never>))[];
+        };
+        /** @description How all servers are. */
+        OperatorStatusAnswer: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            data: components["schemas"]["OperatorStatus"];
         };
         /** @description So many attempts to call one number in so many hours, that go on all the time. */
         AttemptsPerPerson: {
@@ -10241,11 +10420,6 @@ export interface components {
             data: components["schemas"]["AgentTalk"];
         };
         /**
-         * @description Webhook endpoint ID.
-         * @example whk_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        WebhookId: string;
-        /**
          * Format: uri
          * @description Where events are sent: an https URL. An address inside the server's own network, and plain http, are refused unless the server's settings allow the host.
          * @example https://crm.example.com/trunkline
@@ -13225,6 +13399,50 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOperatorStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What could be read. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorStatusAnswer"];
+                };
+            };
+            /** @description The `X-API-Key` header is missing, or does not hold the `OPERATOR_KEY`. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server has no `OPERATOR_KEY`. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -4,27 +4,15 @@ import type { Config } from '../../config.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import { someAtOnce } from '../../foundation/values/some-at-once.ts';
 import type { TrunkProber } from '../../lines/telephony/trunk-prober.ts';
+import { checkFaults } from '../../lines/trunks/check-faults.ts';
 import { askTrunk } from '../../lines/trunks/check-trunk.ts';
-import { type CheckReason, endsByCheck, type TrunkRow } from '../../lines/trunks/trunk.ts';
+import { endsByCheck, type TrunkRow } from '../../lines/trunks/trunk.ts';
 import { type Finding, mend, note, ok, whyOf } from './finding.ts';
 import type { Opened } from './opened.ts';
 
 /** How many trunks are asked, and how many at a time. */
 const MOST = 50;
 const AT_ONCE = 10;
-
-const faults: Record<CheckReason, string> = {
-  unchecked: 'could not be asked: try again.',
-  no_prober: 'could not be asked: try again.',
-  unreachable:
-    'does not answer. Look at its address and port, at firewalls, and whether the carrier lets in the address of this machine.',
-  dns_failure: 'has a name without an address. Look how it is written.',
-  tls_failure: 'makes no TLS connection. Look at its certificate, at SIP_TLS_CA_FILE, and whether it speaks TLS there.',
-  credentials_rejected: 'rejects the username or password. Set them anew.',
-  unreadable: 'has a password that can not be decrypted. Was ENCRYPTION_KEY changed?',
-  not_granted: 'has an address that is not granted to its workspace. If it is meant: trunkline-server trunks grant.',
-  not_allowed: 'has an address that is not allowed. Name it in SIP_ALLOWED_ADDRESSES if it is meant.',
-};
 
 /** Looks whether SIP can be opened, and asks each trunk as a server's check does. */
 export async function checkTrunks(config: Config, opened: Opened): Promise<Finding[]> {
@@ -53,7 +41,7 @@ async function checkTrunk(row: TrunkRow, opened: Opened, prober: TrunkProber): P
   if (row.reason !== null && !endsByCheck(row.reason))
     return mend('trunk', `${name} was paused since calls failed (${row.reason}). Mend that, and resume it.`);
   const verdict = await askTrunk({ ...opened, callsOut: true }, prober, row);
-  if (!verdict?.valid) return mend('trunk', `${name} ${faults[verdict?.reason ?? 'unchecked']}`);
+  if (!verdict?.valid) return mend('trunk', `${name} ${checkFaults[verdict?.reason ?? 'unchecked']}`);
   if (row.probe === 'none') return note('trunk', `${name} is not asked, as its \`probe\` says.`);
   return ok('trunk', `${name} answers.`);
 }

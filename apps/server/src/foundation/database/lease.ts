@@ -86,8 +86,9 @@ export async function openLease(options: {
         tx,
         sql<{
           now: Date;
-        }>`insert into servers (id, version, lease_until)
-            values (${id}, ${serverVersion(migrations)}, clock_timestamp() + make_interval(secs => ${seconds}))
+        }>`insert into servers (id, version, renewed_at, lease_until)
+            values (${id}, ${serverVersion(migrations)}, clock_timestamp(),
+              clock_timestamp() + make_interval(secs => ${seconds}))
             returning clock_timestamp() as now`,
       ),
     );
@@ -102,7 +103,8 @@ export async function openLease(options: {
     const isRenewed = await database.inEngine((tx) =>
       timed(
         tx,
-        sql<{ now: Date }>`update servers set lease_until = clock_timestamp() + make_interval(secs => ${seconds})
+        sql<{ now: Date }>`update servers set renewed_at = clock_timestamp(),
+              lease_until = clock_timestamp() + make_interval(secs => ${seconds})
             where id = ${id} and lease_until > clock_timestamp() returning clock_timestamp() as now`,
       ),
     );

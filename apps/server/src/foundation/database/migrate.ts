@@ -40,6 +40,7 @@ import * as redial from '../../../migrations/0125-redial.ts';
 import * as eventFeed from '../../../migrations/0126-event-feed.ts';
 import * as rejectedRows from '../../../migrations/0128-rejected-rows.ts';
 import * as recordingPeaks from '../../../migrations/0129-recording-peaks.ts';
+import * as serverConditions from '../../../migrations/0131-server-conditions.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -88,10 +89,11 @@ export const migrations: Record<string, Migration> = {
   '0126-event-feed': eventFeed,
   '0128-rejected-rows': rejectedRows,
   '0129-recording-peaks': recordingPeaks,
+  '0131-server-conditions': serverConditions,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */
-const LOCK_ID = 7_065_200;
+export const LOCK_ID = 7_065_200;
 
 /**
  * Brings the database's tables to the newest state, in one transaction. Several servers may call this at once: one works

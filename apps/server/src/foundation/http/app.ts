@@ -14,7 +14,7 @@ import type { Handlers, OperationId } from './handler.ts';
 import type { Metrics } from './metrics.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { type NotReady, outsideRoutes, type Warnings } from './outside.ts';
-import type { Authenticate, AuthenticateSession, OpenStream } from './principal.ts';
+import type { Authenticate, AuthenticateOperator, AuthenticateSession, OpenStream } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { hasBody } from './request-body.ts';
 import { markedPlaces } from './request-fault.ts';
@@ -27,6 +27,7 @@ export interface AppOptions {
   handlers: Partial<Handlers>;
   authenticate: Authenticate;
   authenticateSession: AuthenticateSession;
+  authenticateOperator?: AuthenticateOperator | undefined;
   openStream: OpenStream;
   /** Where browsers reach the server. */
   publicUrl: string;

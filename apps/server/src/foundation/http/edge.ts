@@ -14,7 +14,7 @@ import type { Handlers, OperationId, RequestContext } from './handler.ts';
 import { createLoopShare } from './loop-share.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { createLargeBodies } from './parse-in-turns.ts';
-import type { Authenticate, AuthenticateSession, OpenStream, Principal } from './principal.ts';
+import type { Authenticate, AuthenticateOperator, AuthenticateSession, OpenStream, Principal } from './principal.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRequestReader, type RequestReader } from './read-request.ts';
 import { createRefusalTurns } from './refusal-turns.ts';
@@ -28,6 +28,8 @@ export interface EdgeOptions extends AnswerOptions {
   handlers: Partial<Handlers>;
   authenticate: Authenticate;
   authenticateSession: AuthenticateSession;
+  /** Without it there is nothing at the paths that are for whoever runs the server. */
+  authenticateOperator?: AuthenticateOperator | undefined;
   openStream: OpenStream;
   /** Where browsers reach the server: whether its cookies are bound to https, and which pages may send them. */
   publicUrl: string;
@@ -84,7 +86,7 @@ export function createEdge(options: EdgeOptions): Edge {
   const large = createLargeBodies(share);
   const turn = createRefusalTurns(Math.max(MAX_BODY, ...Object.values(MAX_BODY_OF)));
   const routes = new RouteTable<Route>();
-  for (const operation of validator.operations) {
+  for (const operation of validator.operations.filter(isServedBy(options))) {
     const marked = options.marked(operation);
     routes.add(operation.method, operation.path, {
       operation,
@@ -174,9 +176,15 @@ export function createEdge(options: EdgeOptions): Edge {
   };
 }
 
+/** Where nobody is known as the operator, what is for operators is not there. */
+const isServedBy =
+  ({ authenticateOperator }: EdgeOptions) =>
+  ({ permission }: Operation) =>
+    permission !== 'operator' || authenticateOperator !== undefined;
+
 /** Says what a request bears to be known by: a key before a token, and that before a cookie, which browsers send unasked. */
 function createCredentials(options: EdgeOptions, cookies: Cookies) {
-  const { authenticate, authenticateSession, openStream } = options;
+  const { authenticate, authenticateSession, authenticateOperator, openStream } = options;
   return (exchange: Exchange, operation: Operation, path: string, token: string | undefined): Credential => {
     const { request } = exchange;
     if (operation.permission === 'anyone') {
@@ -184,6 +192,8 @@ function createCredentials(options: EdgeOptions, cookies: Cookies) {
       return { recognize: () => stranger, credential: '', fault: noKey };
     }
     const key = request.headers['x-api-key'] ?? basicPassword(request, operation);
+    if (operation.permission === 'operator')
+      return { recognize: () => authenticateOperator!(String(key ?? '')), credential: '', fault: noKey };
     if (typeof key === 'string') return { recognize: () => authenticate(key), credential: key, fault: noKey };
     if (token !== undefined)
       return { recognize: openStream(token, path), credential: `${token} ${path}`, fault: noToken };

@@ -105,7 +105,7 @@ export class Caller implements RequestContext {
   readonly #edge: EdgeOfCaller;
 
   constructor(exchange: Exchange, principal: Principal, edge: EdgeOfCaller) {
-    this.workspaceId = principal.isStranger ? '' : principal.workspaceId;
+    this.workspaceId = principal.isStranger || principal.isOperator ? '' : principal.workspaceId;
     this.key = { id: principal.keyId, hash: principal.hash, permissions: principal.permissions };
     this.callId = principal.callId;
     this.sessionId = principal.sessionId;

@@ -15,7 +15,12 @@ export interface Principal {
   memberId?: string;
   /** Set where the operation asks for no key: then `keyId` is the client's address. */
   isStranger?: true;
+  /** Set of whoever runs the server, who is of no workspace. */
+  isOperator?: true;
 }
+
+/** Finds out whether a key is that of whoever runs the server. */
+export type AuthenticateOperator = (key: string) => Principal | undefined;
 
 /** Finds whom an `X-API-Key` stands for, a key or a call's token; nothing if it is unknown, revoked or expired. Throws `unavailable`. */
 export type Authenticate = (key: string) => Found;

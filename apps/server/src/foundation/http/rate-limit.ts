@@ -14,7 +14,7 @@ interface Bucket {
  * where one is empty, and takes nothing then. @returns how many milliseconds the request is to wait
  */
 export type RateLimit = (
-  principal: Pick<Principal, 'keyId' | 'workspaceId' | 'callId' | 'memberId' | 'isStranger'>,
+  principal: Pick<Principal, 'keyId' | 'workspaceId' | 'callId' | 'memberId' | 'isStranger' | 'isOperator'>,
   headers: Record<string, string>,
 ) => number;
 
@@ -41,9 +41,10 @@ export function createRateLimit(
 ): RateLimit {
   const [ofKeys, ofWorkspaces] = [new Quota('default', perMinute.key), new Quota('workspace', perMinute.workspace)];
   const isBesideOthers = besideOthers();
-  return ({ keyId, workspaceId, callId, memberId, isStranger }, headers) => {
+  return ({ keyId, workspaceId, callId, memberId, isStranger, isOperator }, headers) => {
     const at = now();
-    const isOfWorkspace = callId === undefined && !isStranger;
+    const isOfNone = isStranger || isOperator;
+    const isOfWorkspace = callId === undefined && !isOfNone;
     const single = perMinute.key > 0 ? ofKeys.bucket(keyId, at) : undefined;
     const shared = perMinute.workspace > 0 && isOfWorkspace ? ofWorkspaces.bucket(workspaceId, at) : undefined;
     if (!single && !shared) return 0;
@@ -53,7 +54,7 @@ export function createRateLimit(
     if (wait === 0 && shared) shared.tokens -= 1;
     headers['RateLimit'] = joined(single && ofKeys.left(single), shared && ofWorkspaces.left(shared));
     headers['RateLimit-Policy'] = joined(single && ofKeys.policy, shared && ofWorkspaces.policy);
-    const isBeside = !isStranger && isBesideOthers(workspaceId, at);
+    const isBeside = !isOfNone && isBesideOthers(workspaceId, at);
     if (wait === 0) return shared && isBeside ? ofWorkspaces.pace(shared, at) : 0;
     const own = memberId === undefined ? 'with this key' : 'of yours';
     const ofKey = isStranger ? 'from this address' : own;

@@ -26,6 +26,7 @@ export type IdPrefix =
   | 'whk'
   | 'dlv'
   | 'aud'
+  | 'srv'
   | 'ws';
 
 /** Whether an agent's ID is one that `/v1/agents` gives. */

@@ -15,7 +15,7 @@ export interface EventToHandOver {
 }
 
 /** Names the one server that hands events over. */
-const TURN = 0x7765_6268;
+export const TURN = 0x7765_6268;
 
 /**
  * The events that are to be handed over, those of one resource by their revisions. One server is at it at a time, until its

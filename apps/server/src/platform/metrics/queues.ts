@@ -9,8 +9,11 @@ import { oldestJobs } from '../jobs/oldest-jobs.ts';
 /** The most campaigns that are looked at. */
 const MOST_CAMPAIGNS = 1000;
 
-/** Puts the age of what is due and not taken up into the metrics, over all servers, by queue. */
-export function registerQueueMetrics(registry: Registry, database: Database, clock: Clock): void {
+/** For how long the oldest of what is due in each queue has waited, in seconds; nothing where that can't be read now. */
+export type QueueAges = () => Promise<ReadonlyMap<string, number> | undefined>;
+
+/** Puts the age of what is due and not taken up into the metrics, over all servers, by queue; answers with what reads it. */
+export function registerQueueMetrics(registry: Registry, database: Database, clock: Clock): QueueAges {
   const campaignAge = campaignsWatched();
   const read = keptReading(() =>
     database.inEngine(async (tx) => {
@@ -31,6 +34,7 @@ export function registerQueueMetrics(registry: Registry, database: Database, clo
       for (const [queue, seconds] of (await read()) ?? []) this.set({ queue }, seconds);
     },
   });
+  return read;
 }
 
 /** When the first was due of calls by themselves, of workflow runs, and of webhook deliveries: the head of an index each. */

@@ -10,6 +10,8 @@ import type { FuzzRequest } from './requests.ts';
 
 /** Of each kind there are so many. */
 const COUNT = 40;
+/** What opens the operator's reads of the fuzzed server. */
+export const OPERATOR_KEY = 'operator-key-of-the-fuzzer-0123456789';
 const LATER = new Date('2026-12-24T09:00:00.000Z');
 
 /** A column that its file has. */
@@ -209,6 +211,8 @@ export async function prepare(server: TestServer): Promise<Prepared> {
       const named = entry && request.isValid ? entry[turn % entry.length]! : undefined;
       if (request.operationId === 'createSession' && request.isValid)
         return { ...request, body: JSON.stringify({ apiKey: server.apiKey }) };
+      if (request.operationId === 'getOperatorStatus' && request.isValid)
+        return { ...request, headers: { ...request.headers, 'X-API-Key': OPERATOR_KEY } };
       if (request.operationId === 'endCurrentSession' && request.isValid)
         return { ...request, headers: { ...request.headers, ...asBrowser(turn) } };
       const body = request.operationId === 'mendRejectedContactListRow' && named ? CELLS : request.body;

@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from '../../server.ts';
 import { buildWorld } from '../world.ts';
 import { oddFiles } from './edges.ts';
 import { createMade } from './made.ts';
-import { prepare } from './prepared.ts';
+import { OPERATOR_KEY, prepare } from './prepared.ts';
 import type { FuzzRequest } from './requests.ts';
 import { type Answered, asCommand, createSender } from './send.ts';
 
@@ -38,7 +38,11 @@ export async function startFuzzedServer(connections: number) {
   const errors: string[] = [];
   const log = pino({ level: 'error' }, { write: (line: string) => void (WRONG.test(line) && errors.push(line)) });
   // What others must test is not to be taken for tested because it came up here.
-  const server = await startTestServer({ config: { simulatorSpeed: 5 }, log, onAnswer: () => undefined });
+  const server = await startTestServer({
+    config: { simulatorSpeed: 5, operatorKey: OPERATOR_KEY },
+    log,
+    onAnswer: () => undefined,
+  });
   server.clock.set(BEGIN);
   const { data } = await server.client.GET('/v1/api-keys');
   const untouchable = new Set<string>(data!.data.items.map(({ id }) => id));

@@ -24,6 +24,7 @@ export async function startEdge(
   const app = await createApp({
     authenticate: (key) => (key === KEY ? principal : undefined),
     authenticateSession: () => undefined,
+    authenticateOperator: (key) => (key === KEY ? { ...principal, permissions: ['operator'] } : undefined),
     openStream: () => undefined,
     publicUrl: 'http://localhost',
     corsOrigins: [],

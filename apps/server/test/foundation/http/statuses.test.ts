@@ -9,17 +9,20 @@ import { KEY, startEdge } from './edge-app.ts';
 
 const document = forValidator(loadContract());
 const operations = operationsOf(document);
-const everything: Principal = { keyId: 'k', hash: 'h', workspaceId: 'w', permissions: ['*'] };
+const everything: Principal = { keyId: 'k', hash: 'h', workspaceId: 'w', permissions: ['*', 'operator'] };
 /** What the next request meets. */
 let next: { principal?: Principal | undefined; failure?: Error; empty?: boolean } = {};
 let edge: Awaited<ReturnType<typeof startEdge>>;
 
+const recognize = () => {
+  if (next.failure) throw next.failure;
+  return next.principal;
+};
+
 beforeAll(async () => {
   edge = await startEdge({
-    authenticate: () => {
-      if (next.failure) throw next.failure;
-      return next.principal;
-    },
+    authenticate: recognize,
+    authenticateOperator: recognize,
     rateLimit: () => {
       if (next.failure) throw next.failure;
       if (next.empty) throw new ServiceError('rate_limited', 'Wait.', { headers: { 'Retry-After': '1' } });
@@ -60,7 +63,7 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
     expect(await answerOf(operation, { failure: new ServiceError('unavailable', 'x') })).toEqual([503, 'unavailable']);
   });
 
-  testIf(!['anyone', 'authenticated'].includes(operation.permission))('needs its permission', async () => {
+  testIf(!['anyone', 'authenticated', 'operator'].includes(operation.permission))('needs its permission', async () => {
     const principal = { ...everything, permissions: ['authenticated', 'other:read'] };
     expect(await answerOf(operation, { principal })).toEqual([403, 'forbidden']);
   });
@@ -87,4 +90,21 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
     const principal = { ...everything, workspaceId: operation.id };
     expect(await answerOf(operation, { principal }, { body })).toEqual([413, 'payload_too_large']);
   });
+});
+
+test('what is for operators is not there without their key, as nothing else is', async () => {
+  const without = await startEdge({ authenticateOperator: undefined });
+  try {
+    for (const method of ['GET', 'POST', 'OPTIONS']) {
+      const [there, nowhere] = await Promise.all(
+        ['/v1/operator/status', '/v1/operator/nowhere'].map((path) => without.send(method, path)),
+      );
+      const told = ({ requestId: _, ...body }: Record<string, unknown>) => body;
+      expect([there!.status, told(there!.body)]).toEqual([404, told(nowhere!.body)]);
+      expect(nowhere!.status).toBe(404);
+    }
+    noteStatus('getOperatorStatus', 404);
+  } finally {
+    await without.stop();
+  }
 });

@@ -582,6 +582,10 @@ export interface Schema {
     lease_until: Date;
     registers: Generated<boolean>;
     version: string | null;
+    renewed_at: Date | null;
+    draining: Generated<boolean>;
+    warnings: Generated<string[]>;
+    warned_at: Date | null;
   };
   sessions: {
     workspace_id: string;
