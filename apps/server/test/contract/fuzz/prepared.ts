@@ -4,6 +4,7 @@ import { createWithFile, validated } from '../../audience/contact-lists/contact-
 import { signIn } from '../../platform/api-keys/sessions.ts';
 import { seedUploadedList } from '../../seed/list.ts';
 import { seedRow } from '../../seed/rows.ts';
+import { seedTrunk } from '../../seed/trunk.ts';
 import type { TestServer } from '../../server.ts';
 import { unguarded } from '../../unguarded.ts';
 import type { FuzzRequest } from './requests.ts';
@@ -134,7 +135,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   const sessions = await database.inEngine(({ db }) =>
     db.updateTable('sessions').set(lasting).returning('id').execute(),
   );
-  const trunks = await times(async () => toId('trk', (await seedRow(database, 'trunks', own)).id));
+  const trunks = await times(async () => toId('trk', await seedTrunk(database, own.workspace_id)));
   const agent = (await server.client.POST('/v1/agents', { body: AGENT })).data!.data.agent.id;
   /** The cookie of a browser, in the place of the key. */
   const asBrowser = (turn: number) => {
@@ -173,6 +174,7 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     skipCampaignContact: { cmp: [toId('cmp', ofContacts)], cc: contacts },
     pauseBatch: { bat: runningBatches },
     resumeBatch: { bat: pausedBatches },
+    cancelCampaign: { cmp: scheduled },
     cancelBatch: { bat: scheduledBatches },
     getContactListEntry: { list: [called], entry: numbers },
     updateContactListEntry: { list: [changed], entry: numbers },
