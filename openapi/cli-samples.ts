@@ -52,6 +52,7 @@ listDoNotCall dnc list
 addDoNotCall dnc add <phoneNumbers> [--reason]
 removeDoNotCall dnc remove <phoneNumber>
 search search <query> [--default-country]
+listEvents events [--after] [--type] [--resource-id] [--limit]
 getPerson people show <phoneNumber> [--default-country]
 listCampaigns campaigns list
 createCampaign campaigns create
