@@ -10,7 +10,7 @@ import { keptNumberKey } from './foundation/database/kept-number-key.ts';
 import { migrate } from './foundation/database/migrate.ts';
 import { numberKey } from './foundation/database/number-digest.ts';
 import { numberKeyFault, OTHER_KEY } from './foundation/database/number-key-fault.ts';
-import { startEmbeddedPostgres } from './foundation/database/postgres/embedded.ts';
+import { keepEmbeddedPostgres, startEmbeddedPostgres } from './foundation/database/postgres/embedded.ts';
 import { type EncryptionKeys, loadEncryptionKeys } from './foundation/database/secrets.ts';
 import { sessionFault } from './foundation/database/session-fault.ts';
 import { reasonOf, waitForStart } from './foundation/database/wait-for-start.ts';
@@ -123,10 +123,12 @@ export async function startServer({ config, log, overrides = {}, ...options }: S
   let started = false;
   let database: Database | undefined;
   let composition: Composition | undefined;
+  let leavePostgres: (() => void) | undefined;
   try {
     // Before the database: what it knows numbers by that were erased is made from it.
     const opened = await openMigrated(config, log, undefined, await loadEncryptionKeys(config));
     database = opened;
+    if (!config.databaseUrl) leavePostgres = keepEmbeddedPostgres({ dataDir: config.dataDir, log });
     const tracing = await openTracer(config, log);
     setTracer(tracing);
     const firstKey = await ensureFirstKey(opened, clock, config.bootstrapApiKey);
@@ -156,6 +158,7 @@ export async function startServer({ config, log, overrides = {}, ...options }: S
 
     const stop = async () => {
       draining.abort();
+      leavePostgres?.();
       // Without the database leases can't be given back; they run out then.
       await composed.stop(listening.close(REQUESTS_MS)).finally(() => opened.close());
       // A collector that is away holds up nobody.
@@ -165,6 +168,7 @@ export async function startServer({ config, log, overrides = {}, ...options }: S
     };
     return { url: publicUrl, firstKey, database: opened, stop };
   } catch (error) {
+    leavePostgres?.();
     await listening.close(0);
     await composition?.stop(Promise.resolve());
     await database?.close();

@@ -9,9 +9,12 @@ import type { Connection } from '../../../src/foundation/database/connection.ts'
 import {
   removeEmbeddedPostgres,
   startEmbeddedPostgres,
+  startIfKilled,
   stopEmbeddedPostgres,
 } from '../../../src/foundation/database/postgres/embedded.ts';
+import { findPlace } from '../../../src/foundation/database/postgres/place.ts';
 import { statementOn } from '../../foundation/database/statement-on.ts';
+import { startServerProcess } from '../../server-process.ts';
 
 const log = pino({ level: 'silent' });
 const asRoot = process.getuid?.() === 0;
@@ -111,6 +114,22 @@ test('what was written is there after the server was killed', async () => {
   const again = await startEmbeddedPostgres({ dataDir, log });
   expect((await statementOn(again.connection, 'select n from kept')).rows).toEqual([{ n: 7 }]);
   expect(await asleep).toBe('cut off');
+});
+
+test('a server starts it again if it was killed, and goes on; not if it was told to end', async () => {
+  const dataDir = inHome('data');
+  const server = await startServerProcess({ DATA_DIR: dataDir });
+  const isReady = async () => (await fetch(`${server.url}/readyz`)).ok;
+  const { connection } = await startEmbeddedPostgres({ dataDir, log });
+  const first = await postmasterOf(connection);
+  process.kill(first, 'SIGKILL');
+  await expect.poll(() => postmasterOf(connection)).not.toBe(first);
+  await expect.poll(isReady).toBe(true);
+  expect(server.log()).toContain('the embedded PostgreSQL was killed, and is started again');
+  await server.stop();
+  await stopEmbeddedPostgres(dataDir);
+  await startIfKilled(await findPlace(dataDir), log);
+  await expect(statementOn(connection, 'select 1')).rejects.toThrow();
 });
 
 test('a path too long for a socket works', async () => {

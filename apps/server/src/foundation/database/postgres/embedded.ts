@@ -30,6 +30,8 @@ const LONGEST_START_MS = 600_000;
 /** So long a start takes without a word about it. */
 const QUIET_MS = 2000;
 const LONGEST_CONNECT_MS = 2000;
+/** So often a server looks whether it still runs. */
+const LOOK_MS = 2000;
 
 const settings = {
   listen_addresses: '',
@@ -70,6 +72,35 @@ export async function startEmbeddedPostgres(options: StartOptions): Promise<Embe
   else await launch(binaries, place, connection, options);
   await takeCreateDb(place.sockets);
   return { connection, stop: () => stopEmbeddedPostgres(options.dataDir) };
+}
+
+/**
+ * Has the PostgreSQL of this data folder start again whenever it was killed, as by a machine that has no memory left.
+ * @returns what ends that
+ */
+export function keepEmbeddedPostgres({ dataDir, log }: Pick<StartOptions, 'dataDir' | 'log'>): () => void {
+  const over = new AbortController();
+  const { signal } = over;
+  const keep = async () => {
+    const place = await findPlace(dataDir);
+    for (;;) {
+      await sleep(LOOK_MS, undefined, { ref: false, signal });
+      await startIfKilled(place, log).catch((error) =>
+        log.error({ err: error }, 'the embedded PostgreSQL could not be started again'),
+      );
+    }
+  };
+  keep().catch((error) => {
+    if (!signal.aborted) log.error({ err: error }, 'nobody looks whether the embedded PostgreSQL runs');
+  });
+  return () => over.abort();
+}
+
+/** Starts a PostgreSQL again that was killed. One that was told to end has taken its note away. */
+export async function startIfKilled(place: Place, log: Logger): Promise<void> {
+  if (!existsSync(path.join(place.data, 'postmaster.pid')) || (await postmasterRuns(place.data))) return;
+  log.warn({ dataFolder: place.data }, 'the embedded PostgreSQL was killed, and is started again');
+  await launch(await postgresBinaries(place.account), place, connectionTo(place.sockets), { log });
 }
 
 /**
@@ -169,7 +200,7 @@ async function launch(
   binaries: string,
   place: Place,
   connection: Connection,
-  { log, startMs = LONGEST_START_MS, connections }: StartOptions,
+  { log, startMs = LONGEST_START_MS, connections }: Omit<StartOptions, 'dataDir'>,
 ): Promise<void> {
   const began = performance.now();
   const goOn = tellOfWait(log, startMs);
