@@ -78,11 +78,16 @@ test('events are listed from a place on and followed, once the feed is on', asyn
     .split('\n')
     .map((line) => JSON.parse(line));
   expect(followed.map(({ resourceId }) => resourceId)).toEqual([first.id, second.id]);
-  expect(JSON.parse(stderr).error.message).toContain(`trunkline events --follow --after ${followed[1].after}`);
+  expect(JSON.parse(stderr).error.message).toContain(
+    `trunkline events --follow --after ${followed[1].after} --type knowledge_base.*`,
+  );
+  expect(await json('events', '--type', 'knowledge_base.*')).toEqual(followed);
   const listed = await cli(['events', '--after', followed[0].after, '--resource-id', second.id]);
   expect(listed.stdout).toMatch(new RegExp(`knowledge_base\\.empty +${second.id}`));
   expect(listed.stdout).not.toContain(first.id);
-  expect(listed.stderr + listed.stdout).toContain(`trunkline events --after ${followed[1].after}`);
+  expect(listed.stderr + listed.stdout).toContain(
+    `trunkline events --after ${followed[1].after} --resource-id ${second.id}`,
+  );
   expect((await cli(['events', '--limit', '0'])).code).toBe(2);
   await json('workspace', 'update', '--no-event-feed');
   for (const { id } of [first, second]) await json('kb', 'delete', id);

@@ -36,10 +36,21 @@ const wantedOf = ({ options: { type, resourceId } }: Context): Query => ({
   ...(resourceId !== undefined && { resourceId: String(resourceId) }),
 });
 
+/** The command line that goes on behind a place, with the same filters. */
+const commandFrom = ({ options: { follow, type, resourceId } }: Context, place: string | undefined): string => {
+  const words = [
+    ...(follow ? ['--follow'] : []),
+    ...(place === undefined || place === 'latest' ? [] : [`--after ${place}`]),
+    ...(type === undefined ? [] : [`--type ${type}`]),
+    ...(resourceId === undefined ? [] : [`--resource-id ${resourceId}`]),
+  ];
+  return ['trunkline events', ...words].join(' ');
+};
+
 async function list(context: Context): Promise<void> {
   const { client, screen, options } = context;
   const limit = Number(options['limit']);
-  if (!(limit >= 1)) throw usageFault('--limit takes a number from 1 on.');
+  if (!Number.isInteger(limit) || limit < 1) throw usageFault('--limit takes a whole number from 1 on.');
   const items: Page['items'] = [];
   let after = options['after'] as string | undefined;
   for (let hasMore = true; hasMore && items.length < limit; ) {
@@ -51,16 +62,13 @@ async function list(context: Context): Promise<void> {
     items.push(...page.items);
     ({ after, hasMore } = page);
   }
-  screen.table(
-    items.map(({ after: place, resourceId, event: { timestamp, type } }) => ({ place, timestamp, type, resourceId })),
-    [
-      ['place', 'place'],
-      ['when', 'timestamp'],
-      ['type', 'type'],
-      ['of', 'resourceId'],
-    ],
-  );
-  screen.say(`What comes after: trunkline events --after ${after}`);
+  screen.table(items, [
+    ['place', 'after'],
+    ['when', ({ event }) => event.timestamp],
+    ['type', ({ event }) => event.type],
+    ['of', 'resourceId'],
+  ]);
+  screen.say(`What comes after: ${commandFrom(context, after)}`);
 }
 
 async function follow(context: Context): Promise<void> {
@@ -75,6 +83,6 @@ async function follow(context: Context): Promise<void> {
     }
   } catch (error) {
     if (!io.signal.aborted) throw error;
-    throw new Interrupted(`Stopped following. Again: trunkline events --follow${after ? ` --after ${after}` : ''}`);
+    throw new Interrupted(`Stopped following. Again: ${commandFrom(context, after)}`);
   }
 }

@@ -53,6 +53,7 @@ export async function readStatus({ database, lease, clock, log, ...deps }: Statu
         [found, await attempt('standbys', () => withDeadline(LONGEST_MS, () => standbyFault(database)))] as const,
     ),
   ]);
+  if (ages === undefined && !unread.includes('queues')) unread.push('queues');
   const own = { id: lease.serverId(), lines: await deps.warnings(), mayPlace: lease.isHeld() };
   return {
     readAt: now.toISOString(),

@@ -22,7 +22,10 @@ export async function findPeople(
   most: number,
 ): Promise<Found> {
   const number = isWholeNumber ? sql`and phone_number = ${digits}` : sql``;
-  const is = digits === undefined ? sql`name ~* ${inName}` : sql`phone_number::text like ${`%${digits}%`}`;
+  const named = sql`name ~* ${inName}`;
+  const numbered = sql`phone_number::text like ${`%${digits}%`}`;
+  const either = isWholeNumber ? numbered : sql`(${numbered} or ${named})`;
+  const is = digits === undefined ? named : either;
   const { rows } = await sql<{ phone_number: number; name: string | null }>`
     select phone_number, name from (
       select e.phone_number, e.name
@@ -42,10 +45,10 @@ export async function findPeople(
   return {
     hits: [...people].slice(0, most).map(([person, name]) => {
       const phoneNumber = `+${person}`;
-      const matched = digits === undefined ? 'name' : 'number';
+      const matched = digits !== undefined && String(person).includes(digits) ? 'number' : 'name';
       return { type: 'person', id: phoneNumber, matched, ...(name && { name }), phoneNumber };
     }),
-    peopleIncomplete: !isWholeNumber && (await hasMoreRows(tx)),
+    peopleIncomplete: (rows.length === MOST_FOUND && people.size < most) || (!isWholeNumber && (await hasMoreRows(tx))),
   };
 }
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { CallStore } from '../../dialing/calls/store.ts';
 import { connectionShares } from '../../foundation/database/connection-shares.ts';
 import type { Database } from '../../foundation/database/database.ts';
@@ -18,6 +19,9 @@ export interface SearchDeps {
 /** So many searches are under way in a server at a time, and one of a workspace: each keeps a core of the database busy. */
 const AT_ONCE = 2;
 const WAIT_MS = 3000;
+/** So long a statement of one may take, since others wait for their turn, in milliseconds. */
+const LONGEST_STATEMENT_MS = 3000;
+const TOO_SLOW = 'Searches are slow just now. Try again in a moment.';
 
 /** The operation of the tag "Search". */
 export function searchOperations({ database, calls, readPhoneNumber }: SearchDeps) {
@@ -34,8 +38,12 @@ export function searchOperations({ database, calls, readPhoneNumber }: SearchDep
         mayRead: (permission: string) => permissions.includes(permission) || permissions.includes('*'),
         calls,
       };
-      const find = () => database.inSnapshot(workspaceId, (tx) => findHits(tx, search));
-      return ok(await inTurn(workspaceId, find));
+      const find = () =>
+        database.inSnapshot(workspaceId, async (tx) => {
+          await sql`set local statement_timeout = ${sql.lit(LONGEST_STATEMENT_MS)}`.execute(tx.db);
+          return findHits(tx, search);
+        });
+      return ok(await inTurn(workspaceId, find, TOO_SLOW));
     },
   } satisfies Partial<Handlers>;
 }

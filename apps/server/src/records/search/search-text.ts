@@ -12,6 +12,8 @@ export interface SearchText {
 const ID = /^[a-z]+_[0-9a-f]{32}$/;
 const NUMBER = /^\+?[\d\s().\-/]+$/;
 const FEWEST_DIGITS = 4;
+/** In an expression of PostgreSQL, which takes no-break and ideographic spaces for none. */
+const SPACE = '[\\s\\u00a0\\u202f\\u3000]+';
 
 /** @param readNumber reads a number as a contact file's, E.164 without the plus */
 export function readSearchText(sent: string, readNumber: (text: string) => number | undefined): SearchText {
@@ -24,6 +26,9 @@ export function readSearchText(sent: string, readNumber: (text: string) => numbe
     id,
     digits: number === undefined ? (part.length < FEWEST_DIGITS ? undefined : part) : String(number),
     isWholeNumber: number !== undefined,
-    inName: `(^|\\W)${text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/\s+/g, '\\s+')}`,
+    inName: `(^|[\\W_])${text
+      .normalize('NFC')
+      .replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replaceAll(/\s+/g, SPACE)}`,
   };
 }

@@ -257,6 +257,13 @@ test('it says what could not be read, and gives each part two seconds', async ()
   ]);
 });
 
+test('ages of queues that come too late are told as unread', async () => {
+  const lease = { serverId: newUuid, isHeld: () => true };
+  const parts = { database: server.database, lease, clock: server.clock, log, queueAges: async () => undefined };
+  const read = await readStatus({ ...parts, warnings: async () => [], maxCallsPerDay: undefined });
+  expect(read.unread).toEqual(['queues']);
+});
+
 test('a server tells others what it warns of when that changes, and that it drains', async () => {
   const { database } = server;
   const { id } = await seedRow(database, 'servers', { lease_until: ago(-3000) });
