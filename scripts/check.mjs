@@ -4,7 +4,7 @@ import path from 'node:path';
 import { workspacePackages } from './packages.mjs';
 import { startOldestPostgres } from './postgres.mjs';
 import { node, root, runQuietly, runStep } from './process.mjs';
-import { createTally } from './tally.mjs';
+import { createTally, outsideOf } from './tally.mjs';
 
 /** Static checks, in this order; each package that has a script of this name is one check. */
 const scripts = ['lint', 'typecheck', 'drift'];
@@ -85,7 +85,8 @@ async function testPackage({ folder }, words, reports, tally) {
   const report = path.join(reports, `${folder.replaceAll(path.sep, '-')}.json`);
   const timer = tally.start(`tests ${folder}`);
   const run = folder === longest ? runStep : runQuietly;
-  const options = { cwd: path.join(root, folder), env: words.length === 0 ? statusesIn(reports) : {} };
+  const env = { TEST_OUTSIDE: outsideOf(report), ...(words.length === 0 && statusesIn(reports)) };
+  const options = { cwd: path.join(root, folder), env };
   return timer.endTests(report, await run(node, testArguments(report, words), options));
 }
 
@@ -95,14 +96,19 @@ async function testAgain({ folder }, files, reports, tally) {
   const cwd = path.join(root, folder);
   const args = testArguments(report, ['--maxWorkers=1', ...files.map((file) => path.relative(cwd, file))]);
   const timer = tally.start(`tests ${folder}`);
-  timer.endAgain(report, await runQuietly(node, args, { cwd, env: statusesIn(reports) }));
+  timer.endAgain(
+    report,
+    await runQuietly(node, args, { cwd, env: { TEST_OUTSIDE: outsideOf(report), ...statusesIn(reports) } }),
+  );
 }
 
 /** Where the tests of a whole run note which statuses of the contract they have seen, for those that run again too. */
 const statusesIn = (reports) => ({ TEST_STATUSES: path.join(reports, 'statuses') });
 
 const testArguments = (report, more) => {
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, '--silent=passed-only'];
+  const outside = path.join(root, 'scripts/outside-errors.mjs');
+  const reporters = ['default', 'json', outside].map((name) => `--reporter=${name}`);
+  reporters.push(`--outputFile.json=${report}`, '--silent=passed-only');
   return ['--run', 'test', '--', '--passWithNoTests', ...reporters, ...more];
 };
 
@@ -111,7 +117,10 @@ async function testOnOldestPostgres(reports, tally) {
   if (!postgres) return tally.leaveOut('PostgreSQL 15 (not installed): all tests ran on the embedded version only');
   const report = path.join(reports, 'oldest-postgres.json');
   const timer = tally.start(`tests ${longest} on PostgreSQL 15`);
-  const options = { cwd: path.join(root, longest), env: { TEST_DATABASE_URL: postgres.url } };
+  const options = {
+    cwd: path.join(root, longest),
+    env: { TEST_DATABASE_URL: postgres.url, TEST_OUTSIDE: outsideOf(report) },
+  };
   const args = testArguments(report, ['--maxWorkers=1', ...onOldestPostgres]);
   timer.endTests(report, await runQuietly(node, args, options), {
     // What is skipped there has run on the embedded version.

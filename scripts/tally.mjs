@@ -38,11 +38,10 @@ export function createTally() {
     };
     /** Ends a second run, alone, of the files that had failed: what passes now has passed, and is told. */
     const endAgain = (report, ended) => {
-      const { failed: found, passed: count } = countsOf(report, ended);
+      const { failed: found, hasPassed } = countsOf(report, ended);
       const still = found.map((each) => `${name}: ${each}`);
       const first = failed.filter((each) => each.startsWith(`${name}: `));
-      // A run that ended without tests has shown nothing.
-      const mended = count === 0 ? [] : first.filter((each) => !still.includes(each));
+      const mended = first.filter((each) => hasPassed(each.slice(`${name}: `.length)));
       late.push(...mended);
       passed += mended.length;
       failed = [...new Set([...failed, ...still])].filter((each) => !mended.includes(each));
@@ -65,27 +64,43 @@ export function createTally() {
   return { start, report, leaveOut: (what) => leftOut.add(what) };
 }
 
+/** Where a run of tests says what went wrong outside of them (outside-errors.mjs). */
+export const outsideOf = (report) => `${report}.outside`;
+
 /** Reads the report of a run of tests, which may have ended before it wrote one. */
 function countsOf(report, { code }) {
-  const counts = existsSync(report) ? readReport(report) : { passed: 0, failed: [], failedFiles: [], leftOut: [] };
-  if (code !== 0 && counts.failed.length === 0) counts.failed.push('the run ended with an error outside its tests');
+  const none = { passed: 0, failed: [], failedFiles: [], leftOut: [], hasPassed: () => false };
+  const counts = existsSync(report) ? readReport(report) : none;
+  const outside = existsSync(outsideOf(report)) ? readFileSync(outsideOf(report), 'utf8') : '';
+  if (outside !== '' || (code !== 0 && counts.failed.length === 0))
+    counts.failed.push(`the run ended with an error outside its tests${outside && `: ${outside}`}`);
   return counts;
 }
 
 /** Reads vitest's JSON report: how many tests passed, the names of those that failed, and what was skipped. */
 function readReport(file) {
   const counts = { passed: 0, failed: [], failedFiles: [], leftOut: [] };
+  const [passed, skipped, whole] = [new Set(), new Set(), []];
   for (const { name, status, assertionResults, message } of JSON.parse(readFileSync(file, 'utf8')).testResults) {
     const at = path.relative(root, name);
     const before = counts.failed.length;
     for (const test of assertionResults) {
-      if (test.status === 'passed') counts.passed += 1;
-      else if (test.status === 'failed') counts.failed.push(`${at}: ${test.fullName}`);
-      else counts.leftOut.push(test.ancestorTitles.find((title) => title !== '') ?? test.fullName);
+      const told = `${at}: ${test.fullName}`;
+      if (test.status === 'failed') counts.failed.push(told);
+      else if (test.status === 'passed') {
+        counts.passed += 1;
+        passed.add(told);
+      } else {
+        skipped.add(told);
+        counts.leftOut.push(test.ancestorTitles.find((title) => title !== '') ?? test.fullName);
+      }
     }
     // A file that can't be loaded has no test to count.
     if (status === 'failed' && counts.failed.length === before) counts.failed.push(`${at}: ${message.split('\n')[0]}`);
     if (counts.failed.length > before) counts.failedFiles.push(name);
+    else whole.push(`${at}: `);
   }
-  return counts;
+  /** Whether a test has passed, or a file that could not be loaded once. */
+  const hasPassed = (told) => passed.has(told) || (!skipped.has(told) && whole.some((file) => told.startsWith(file)));
+  return { ...counts, hasPassed };
 }

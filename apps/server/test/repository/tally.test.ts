@@ -7,10 +7,10 @@ import { expect, onTestFinished, test } from 'vitest';
 const root = path.join(import.meta.dirname, '../../../..');
 
 /** The tests of one file, by name, as vitest reports them. */
-type Tests = Record<string, 'passed' | 'failed'>;
+type Tests = Record<string, 'passed' | 'failed' | 'skipped'>;
 
 /** What `npm test` says at its end of a run of one file, and of a second one alone: its last lines and its exit code. */
-function endOf(first: Tests, again: Tests | undefined) {
+function endOf(first: Tests, again: Tests | undefined, outside?: string) {
   const folder = mkdtempSync(path.join(tmpdir(), 'trunkline-tally-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const reportOf = (name: string, tests: Tests) => {
@@ -24,6 +24,7 @@ function endOf(first: Tests, again: Tests | undefined) {
     writeFileSync(path.join(folder, name), JSON.stringify({ testResults: [file] }));
   };
   reportOf('first', first);
+  if (outside) writeFileSync(path.join(folder, 'first.outside'), outside);
   if (again) reportOf('again', again);
   const codeOf = (tests: Tests | undefined) => (tests && !Object.values(tests).includes('failed') ? 0 : 1);
   const script = `import { createTally } from ${JSON.stringify(path.join(root, 'scripts/tally.mjs'))};
@@ -60,4 +61,14 @@ test('what fails again has failed, also if it passed at first', () => {
 
 test('a second run that ends before its tests has mended nothing', () => {
   expect(endOf({ one: 'failed' }, undefined).slice(-2)).toEqual(['0 passed, 2 failed', '1']);
+});
+
+test('what is left out the second time has not passed, nor has what was thrown outside of all tests', () => {
+  expect(endOf({ one: 'failed', two: 'passed' }, { one: 'skipped', two: 'passed' })).toContain('1 passed, 1 failed');
+  expect(endOf({ one: 'failed' }, { one: 'passed' }, 'boom')).toEqual([
+    'failed beside others, passed alone: tests: a.test.ts: one',
+    'failed: tests: the run ended with an error outside its tests: boom',
+    '1 passed, 1 failed',
+    '1',
+  ]);
 });
