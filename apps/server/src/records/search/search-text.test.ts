@@ -13,7 +13,7 @@ test.each([
   ['Ada 2026', { digits: undefined }],
   [` CMP_${'0a'.repeat(16)} `, { id: `cmp_${'0a'.repeat(16)}`, digits: undefined }],
   ['cmp_0a', { id: undefined }],
-  ['O.Brien (x)', { inName: '(^|\\W)O\\.Brien\\s+\\(x\\)' }],
+  ['O.Brien (x)', { inName: '(^|[\\W_])O\\.Brien[\\s\\u00a0\\u202f\\u3000]+\\(x\\)' }],
 ])('%s is read as what it may be', (text, expected) => {
   expect(read(text)).toMatchObject(expected);
 });
