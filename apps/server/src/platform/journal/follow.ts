@@ -84,7 +84,7 @@ async function look<Row extends { revision: number }>(
   seen: ReadonlySet<number | undefined>,
 ): Promise<Look | undefined> {
   const { isAtRest = followed.isFinal } = followed;
-  const found = await database.inWorkspace(workspaceId, async (tx) => {
+  const found = await database.inSnapshot(workspaceId, async (tx) => {
     const row = await followed.read(tx);
     return row && { row, ...(await eventsFor(tx, followed, row, seen)) };
   });
