@@ -8,7 +8,7 @@ import type { Io } from '../io.ts';
 import { openPage } from '../open-page.ts';
 
 const EXAMPLE = 'agent_…';
-const URL_FLAG = ['--url <url>', 'its WebSocket, such as wss://agents.example.com/call'] as const;
+const URL_FLAG = ['--url <url>', 'its WebSocket (wss://), or what is asked for it (https://)'] as const;
 
 const flags = {
   name: ['text', 'what to call it'],

@@ -4,12 +4,13 @@ import { AgentBudget } from './agent-budget.ts';
 import { cleanText, type StreamEnd } from './agent-end.ts';
 import type { AgentFailure } from './agent-failure.ts';
 import { type AgentMessage, readAgentMessage, StreamWriter } from './agent-messages.ts';
+import { askPlace, isAsked } from './agent-place.ts';
 import { agentSignature } from './agent-signature.ts';
-import { AgentSocket } from './agent-socket.ts';
+import { type AgentPlace, AgentSocket } from './agent-socket.ts';
 
 /** How an agent is reached, and for which call. It can be sent to another thread. */
 export interface AgentConnection {
-  /** `wss://`, or `ws://` to an address that the settings allow. */
+  /** `wss://`; or `https://`, which is asked where each call's stream goes. Plain ones to addresses that the settings allow. */
   url: string;
   headers: Record<string, string>;
   /** Signs the handshake: see `agent-signature.ts`. */
@@ -71,16 +72,26 @@ export class AgentStream {
     return { connected: false, ...failure };
   }
 
-  async #connect(timeoutMs: number): Promise<AgentFailure | undefined> {
-    const { url, headers, secret, accountSid, callSid } = this.#connection;
+  /** Where the stream goes. */
+  async #place(timeoutMs: number): Promise<AgentPlace | AgentFailure> {
+    const { url, headers, secret, accountSid, callSid, customParameters } = this.#connection;
     const own: Record<string, string> = { 'X-Trunkline-Call-Id': callSid };
     if (secret) own['X-Trunkline-Signature'] = agentSignature(secret, callSid, new Date());
+    if (!isAsked(url)) return { url, headers: { ...headers, ...own }, accountSid };
+    return askPlace({ url, headers, own, accountSid, callSid, customParameters }, this.#guard, timeoutMs);
+  }
+
+  async #connect(timeoutMs: number): Promise<AgentFailure | undefined> {
+    const { accountSid, callSid } = this.#connection;
+    const until = performance.now() + timeoutMs;
+    const place = await this.#place(timeoutMs);
+    if ('reason' in place) return { ...place, text: this.#clean(place.text) };
     const told = {
       message: (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary),
       closed: (end: StreamEnd) => this.#closed(end),
     };
-    const place = { url, headers: { ...headers, ...own }, accountSid };
-    const opened = await AgentSocket.open(place, this.#guard, { timeoutMs, budget: this.#budget, told });
+    const leftMs = Math.max(1, Math.round(until - performance.now()));
+    const opened = await AgentSocket.open(place, this.#guard, { timeoutMs: leftMs, budget: this.#budget, told });
     if (!(opened instanceof AgentSocket)) return { ...opened, text: this.#clean(opened.text) };
     if (this.#end) {
       opened.close();

@@ -7,7 +7,7 @@ export type AgentConnection = StreamConnection | RealtimeConnection | ScriptConn
 /** A process of one's own, which calls reach over a WebSocket. */
 export interface StreamConnection {
   type: 'stream';
-  /** `wss://`, or `ws://` to an address that the settings allow. */
+  /** `wss://`; or `https://`, which is asked where each call's stream goes. Plain ones to addresses that the settings allow. */
   url: string;
   headers: Record<string, string>;
   /** Signs the connection; absent where a directory gives none. */

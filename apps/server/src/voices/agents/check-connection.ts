@@ -2,6 +2,7 @@ import { GIVE_AGAIN, isSameOrigin } from '../../foundation/outbound-http/same-or
 import { type HostGuard, urlFault } from '../../foundation/outbound-http/url-fault.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { type ErrorDetail, refuse, ServiceError } from '../../foundation/values/service-error.ts';
+import { isAsked } from '../../lines/media/agent-place.ts';
 import type { AgentRow } from './agent-row.ts';
 import { personaFields } from './realtime.ts';
 
@@ -16,7 +17,7 @@ export function checkConnection(
   guard: HostGuard,
   { url, headers = {} }: { url?: string | undefined; headers?: Record<string, string> | undefined },
 ): void {
-  const fault = url === undefined ? undefined : urlFault(guard, url, 'wss:');
+  const fault = url === undefined ? undefined : urlFault(guard, url, isAsked(url) ? 'https:' : 'wss:');
   const faults: ErrorDetail[] = fault === undefined ? [] : [{ path: '/body/connection/url', message: fault }];
   const seen = new Set<string>();
   for (const name of Object.keys(headers)) {

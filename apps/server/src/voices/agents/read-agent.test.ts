@@ -60,7 +60,7 @@ test.each<[unknown, string]>([
   [{ id: 7, name: 'Anna' }, needed],
   [{ id: 'a', name: 'A', connection: url }, 'connection must be an object with a type and a url'],
   [{ id: 'a', name: 'A', connection: { url } }, 'connection.type must be stream or realtime'],
-  [{ id: 'a', name: 'A', connection: { type: 'stream', url: 'https://a' } }, 'connection.url must be a wss:// URL'],
+  [{ id: 'a', name: 'A', connection: { type: 'stream', url: 'ftp://a' } }, 'connection.url must be a wss:// URL'],
   [
     { id: 'a', name: 'A', connection: { ...connection, headers: { a: 1 } } },
     'connection.headers must be names and texts',

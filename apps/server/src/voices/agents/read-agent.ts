@@ -16,6 +16,9 @@ const isBases = (value: unknown): value is string[] =>
 const isWorkspaces = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((each) => typeof each === 'string' && /^ws_[0-9a-f]{32}$/.test(each));
 const isUrl = (value: unknown): value is string => isText(value) && /^wss?:\/\//.test(value) && URL.canParse(value);
+/** Of a stream: it may also be asked for each call. */
+const isStreamUrl = (value: unknown): value is string =>
+  isText(value) && /^(wss?|https?):\/\//.test(value) && URL.canParse(value);
 const isProtocol = (value: unknown): value is ProtocolName => isText(value) && Object.hasOwn(protocols, value);
 const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
 
@@ -59,7 +62,8 @@ export function readAgent(value: unknown, templateFault: TemplateFault): Agent {
 function readStream(fields: Fields): AgentConnection {
   const { type, url } = fields;
   if (type !== 'stream') throw new Error('connection.type must be stream or realtime');
-  if (!isUrl(url)) throw new Error('connection.url must be a wss:// URL');
+  if (!isStreamUrl(url))
+    throw new Error('connection.url must be a wss:// URL, or an https:// URL that is asked for one');
   const headers = optional(fields, 'headers', isObject, 'names and texts') ?? {};
   if (!isHeaders(headers)) throw new Error('connection.headers must be names and texts');
   const secret = optional(fields, 'secret', isText, 'a text');

@@ -89,7 +89,7 @@ function faultsOf(
 
 /** Throws `invalid_request` for an address that the settings don't allow. */
 export function checkModelUrl(guard: HostGuard, url: string): void {
-  const message = urlFault(guard, url, 'wss:');
+  const message = /^wss?:/.test(url) ? urlFault(guard, url, 'wss:') : 'must be a wss URL';
   refuse(message === undefined ? [] : [{ path: '/body/connection/url', message }]);
 }
 

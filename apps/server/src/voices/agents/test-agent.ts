@@ -176,8 +176,10 @@ const failureTexts: Record<Exclude<AgentFailure['reason'], 'call_ended'>, (failu
     `No WebSocket to the agent came about${named(failure)}. Look whether it runs, at its port, and at firewalls.`,
   tls_failure: (failure) =>
     `TLS with the agent failed${named(failure)}. Its certificate must be valid, for the name in the URL, and from a known authority.`,
-  rejected: ({ statusCode }) =>
-    `The agent answered ${statusCode} instead of taking the connection. Look at the ${statusCode === 404 ? 'path in its URL' : 'headers of its connection'}.`,
+  rejected: ({ statusCode, text }) =>
+    statusCode === undefined
+      ? text
+      : `The agent answered ${statusCode} instead of taking the connection. Look at the ${statusCode === 404 ? 'path in its URL' : 'headers of its connection'}.`,
   limit_reached: ({ text }) => `The model has no rate or quota left for another session. ${text}`,
   timed_out: () => 'The agent did not take the connection in time. Look whether it runs, and at connectTimeoutSeconds.',
 };

@@ -90,6 +90,7 @@ test('the headers and the secret of an agent go to another address only if they 
   const [secret, headers] = ['a-secret-of-our-own', { Authorization: 'Bearer other' }];
   for (const other of [
     'wss://agents.example.org/',
+    'https://agents.example.com/',
     'wss://agents.example.com:8443/',
     'wss://www.agents.example.com/',
   ]) {
@@ -122,6 +123,11 @@ test.each([
     'connection.url must not lead into the network of the server, unless OUTBOUND_ALLOWED_ADDRESSES names it.',
   ],
   ['wss://me:secret@agents.example.com/', {}, 'connection.url must hold no user name and no password.'],
+  [
+    'http://agents.example.com/calls',
+    {},
+    'connection.url must be an https URL, unless OUTBOUND_ALLOWED_ADDRESSES names it.',
+  ],
   [url, { Host: 'x' }, 'connection.headers.Host is written by the server itself: leave it out.'],
   [
     url,

@@ -8852,7 +8852,7 @@ export interface components {
         AgentName: string;
         /**
          * Format: uri
-         * @description Where the agent listens: a `wss://` URL. An address inside the server's own network, and plain `ws://`, are refused unless the server's settings allow the host.
+         * @description Where the agent listens: a `wss://` URL. Or an `https://` URL that is asked for each call, by POST, and answers with the `wss://` URL of that call, for agents that want one for each. An address inside the server's own network, and plain `ws://` and `http://`, are refused unless the server's settings allow the host.
          * @example wss://agents.example.com/reception
          */
         AgentStreamUrl: string;
@@ -9322,7 +9322,7 @@ export interface components {
             data: components["schemas"]["AgentPage"];
         };
         /**
-         * @description Headers of the request that opens the WebSocket, such as `Authorization`. They are kept encrypted, and never shown again. Those of the handshake itself (`Host`, `Connection`, `Upgrade`, `Sec-WebSocket-…`, `X-Trunkline-…` and the like) can't be set.
+         * @description Headers of the request that opens the WebSocket, or that asks for its URL, such as `Authorization`. They are kept encrypted, and never shown again. Those of the handshake itself (`Host`, `Connection`, `Upgrade`, `Sec-WebSocket-…`, `X-Trunkline-…` and the like) can't be set.
          * @example {
          *       "Authorization": "Bearer example-token"
          *     }
