@@ -1,3 +1,5 @@
+import type { SrtpKeys } from './srtp-key.ts';
+
 /** The codecs of G.711 by their names in `a=rtpmap` (RFC 3551, 4.5.14). */
 export type AudioCodec = 'PCMU' | 'PCMA';
 /** What a payload type of a stream can carry. */
@@ -18,6 +20,8 @@ export interface AudioStream {
   packetMs: number;
   /** What we may do. While it is not `sendrecv`, the call is on hold. */
   direction: 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive';
+  /** The keys that packets are encrypted by; without them they are plain. */
+  srtp?: SrtpKeys | undefined;
 }
 
 /** Whether a description says that nothing is to be sent, by an address of zeros (RFC 2543, B.5). */

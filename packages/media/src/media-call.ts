@@ -54,6 +54,7 @@ export class MediaCall implements Paced {
     const before = this.#stream;
     this.#stream = stream;
     this.#hearing.expect(stream, now);
+    if (this.#line.encryption.agree(stream.srtp)) this.#outbound.restart();
     this.#line.describe(stream, trusted, networks, now);
     if (before?.packetMs === stream.packetMs) return;
     this.#endPacing?.();
@@ -127,11 +128,13 @@ export class MediaCall implements Paced {
     return {
       packetsReceived: reception.received,
       packetsLost: reception.lost,
-      packetsSent: this.#outbound.state.packets,
+      packetsSent: this.#outbound.sent,
       packetsLostByPeer: this.#rtcp.lostByPeer,
       codec: this.#stream?.codec,
       remoteAddress: heardAt === undefined ? undefined : this.#line.followed,
-      packetsRefused: this.#line.counts.refused,
+      encryption: this.#line.encryption.suite,
+      packetsRefused: this.#line.counts.refused + this.#line.encryption.counts.replayed,
+      packetsUndeciphered: this.#line.encryption.counts.undeciphered,
       malformedPackets: this.#line.counts.malformed,
       ...this.#speaking.stats,
     };

@@ -1,3 +1,5 @@
+import type { SrtpSuite } from './srtp-key.ts';
+
 /** What the media plane is told of a call, and what it tells. All of it can be sent to another thread. */
 
 export interface CallOptions {
@@ -34,8 +36,12 @@ export interface MediaStats<End = unknown> {
   codec: 'PCMU' | 'PCMA' | undefined;
   /** Where the callee was heard from last, `address:port`. */
   remoteAddress: string | undefined;
-  /** Packets of sources that may not speak into the call. */
+  /** What packets were encrypted with, as was agreed on last; nothing if they were plain. */
+  encryption: SrtpSuite | undefined;
+  /** Packets of sources that may not speak into the call, and encrypted ones that came again. */
   packetsRefused: number;
+  /** Packets that are not encrypted by the key that was agreed on. */
+  packetsUndeciphered: number;
   malformedPackets: number;
   /** Milliseconds from the answer until the callee was sent the first of what the voice said; silence doesn't count. */
   firstSoundMs: number | undefined;

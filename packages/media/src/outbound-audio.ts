@@ -8,16 +8,33 @@ import { DigitSender } from './telephone-event.ts';
 /** What the callee hears, as packets: sound in the peer's codec, and digits in between. */
 export class OutboundAudio {
   readonly digits = new DigitSender();
-  #sequence = randomBytes(2).readUInt16BE();
+  /** Not near the end of its numbers: who misses the first packets must not miss that they roll over (RFC 3711 section 3.3.1). */
+  #sequence = randomBytes(2).readUInt16BE() >> 1;
   #timestamp = randomBytes(4).readUInt32BE();
   #ssrc = randomBytes(4).readUInt32BE();
   #packets = 0;
   #bytes = 0;
+  #packetsBefore = 0;
   #marksNext = true;
   #wasTalking = false;
 
   get state(): SenderState {
     return { ssrc: this.#ssrc, timestamp: this.#timestamp, packets: this.#packets, bytes: this.#bytes };
+  }
+
+  /** Packets of this stream and those before it. */
+  get sent(): number {
+    return this.#packetsBefore + this.#packets;
+  }
+
+  /** What follows is a stream of its own. */
+  restart(): void {
+    this.#sequence = randomBytes(2).readUInt16BE() >> 1;
+    this.#ssrc = randomBytes(4).readUInt32BE();
+    this.#packetsBefore = this.sent;
+    this.#packets = 0;
+    this.#bytes = 0;
+    this.#marksNext = true;
   }
 
   /**

@@ -7,6 +7,8 @@ import { OutboundAudio } from './outbound-audio.ts';
 import { RtcpPeer } from './rtcp-peer.ts';
 import { writeRtpHeader } from './rtp.ts';
 import { RtpLine } from './rtp-line.ts';
+import { SrtpSender } from './srtp.ts';
+import type { SrtpKey } from './srtp-key.ts';
 
 const described = { address: '127.0.0.1', port: 9, rtcpAddress: '127.0.0.1', rtcpPort: 10 };
 const stream = {
@@ -28,15 +30,19 @@ async function lineOf(networks: readonly string[]) {
   return { line, port };
 }
 
-/** Sends one packet from an address. */
-async function speak(from: string, port: number): Promise<void> {
+function packetOf(sequence = 1): Buffer {
+  const packet = Buffer.alloc(172);
+  writeRtpHeader(packet, { payloadType: 0, marker: false, sequence, timestamp: 0, ssrc: 1 });
+  return packet;
+}
+
+/** Sends packets from a socket of an address: one, unless they are given. */
+async function speak(from: string, port: number, packets = [packetOf()]): Promise<void> {
   const socket = createSocket('udp4').bind(0, from);
   await once(socket, 'listening');
-  const packet = Buffer.alloc(172);
-  writeRtpHeader(packet, { payloadType: 0, marker: false, sequence: 1, timestamp: 0, ssrc: 1 });
-  socket.send(packet, port, '127.0.0.1', () => socket.close());
-  await once(socket, 'close');
+  for (const packet of packets) await new Promise((sent) => socket.send(packet, port, '127.0.0.1', sent));
   await sleep(20);
+  socket.close();
 }
 
 test.skipIf(process.platform !== 'linux')(
@@ -55,3 +61,16 @@ test.skipIf(process.platform !== 'linux')(
     expect(line.followed).toMatch(/^127\.0\.0\.7:/);
   },
 );
+
+const keyOf = (fill: number): SrtpKey => ({ suite: 'AES_CM_128_HMAC_SHA1_80', keyAndSalt: Buffer.alloc(30, fill) });
+
+test('where a key was agreed on, only who has it is followed, and a packet that comes again is refused', async () => {
+  const { line, port } = await lineOf([]);
+  line.encryption.agree({ send: keyOf(1), receive: keyOf(2) });
+  await speak('127.0.0.1', port, [packetOf(), new SrtpSender(keyOf(3)).seal(packetOf())]);
+  expect([line.followed, line.encryption.counts]).toEqual([undefined, { replayed: 0, undeciphered: 2 }]);
+  const sealed = new SrtpSender(keyOf(2)).seal(packetOf());
+  await speak('127.0.0.1', port, [sealed, sealed]);
+  expect(line.followed).toMatch(/^127\.0\.0\.1:/);
+  expect(line.encryption.counts).toEqual({ replayed: 1, undeciphered: 2 });
+});

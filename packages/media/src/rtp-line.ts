@@ -1,5 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net';
 import { type AudioStream, isUnspecified } from './audio-stream.ts';
+import { Encryption } from './encryption.ts';
 import { type Endpoint, PeerSource } from './peer-source.ts';
 import type { RtcpPeer } from './rtcp-peer.ts';
 import { type RtpPacket, readRtp } from './rtp.ts';
@@ -15,6 +16,7 @@ type OnPacket = (packet: RtpPacket, from: Endpoint, isNew: boolean, now: number)
 export class RtpLine {
   /** Packets of sources that may not speak, and what is no packet. */
   readonly counts = { refused: 0, malformed: 0 };
+  readonly encryption = new Encryption();
   #isOpenAddress: (address: string, trusted: readonly string[]) => boolean;
   #rtcp: RtcpPeer;
   #onPacket: OnPacket;
@@ -45,7 +47,8 @@ export class RtpLine {
       rtpPort,
       (datagram, from) => this.#receive(datagram, from),
       (datagram, from) => {
-        if (this.#source.hearReport(from.address)) this.#rtcp.receive(datagram, from, performance.now());
+        const report = this.encryption.openReport(datagram);
+        if (report && this.#source.hearReport(from.address)) this.#rtcp.receive(report, from, performance.now());
       },
     );
   }
@@ -89,7 +92,9 @@ export class RtpLine {
   }
 
   #receive(datagram: Buffer, from: Endpoint): void {
-    const packet = readRtp(datagram);
+    const opened = this.encryption.open(datagram);
+    if (!opened) return;
+    const packet = readRtp(opened);
     if (!packet) {
       this.counts.malformed += 1;
       return;
@@ -116,20 +121,20 @@ export class RtpLine {
   }
 
   send(packet: Buffer): void {
-    this.#sockets?.sendRtp(packet, this.#source.target!);
+    this.#sockets?.sendRtp(this.encryption.seal(packet), this.#source.target!);
   }
 
   /** Sends the report that is due. */
   report(now: number): void {
     const { target } = this.#source;
     const report = target && this.#rtcp.due(now, target);
-    if (report) this.#sockets?.sendRtcp(report.packet, report.to);
+    if (report) this.#sockets?.sendRtcp(this.encryption.sealReport(report.packet), report.to);
   }
 
   /** The peer gets BYE. */
   close(): void {
     const bye = this.#source.target && this.#rtcp.bye();
-    if (bye) this.#sockets?.sendRtcp(bye.packet, bye.to);
+    if (bye) this.#sockets?.sendRtcp(this.encryption.sealReport(bye.packet), bye.to);
     this.#sockets?.close();
     this.#sockets = undefined;
   }

@@ -11,20 +11,24 @@ export interface RtpPacket {
 
 export const RTP_HEADER = 12;
 
-/** Reads a datagram; nothing where it is no RTP, such as RTCP on the same port (RFC 5761, 4). */
-export function readRtp(datagram: Buffer): RtpPacket | undefined {
+/** How long the header is, with its extension; nothing where it is no RTP, such as RTCP on the same port (RFC 5761, 4). */
+export function rtpHeaderLength(datagram: Buffer): number | undefined {
   if (datagram.length < RTP_HEADER || datagram[0]! >> 6 !== 2) return undefined;
   const payloadType = datagram[1]! & 0x7f;
   if (payloadType >= 64 && payloadType < 96) return undefined;
-  let start = RTP_HEADER + (datagram[0]! & 15) * 4;
-  if (datagram[0]! & 0x10) {
-    if (datagram.length < start + 4) return undefined;
-    start += 4 + datagram.readUInt16BE(start + 2) * 4;
-  }
+  const start = RTP_HEADER + (datagram[0]! & 15) * 4;
+  if (!(datagram[0]! & 0x10)) return start;
+  return datagram.length < start + 4 ? undefined : start + 4 + datagram.readUInt16BE(start + 2) * 4;
+}
+
+/** Reads a datagram; nothing where it is no RTP. */
+export function readRtp(datagram: Buffer): RtpPacket | undefined {
+  const start = rtpHeaderLength(datagram);
+  if (start === undefined) return undefined;
   const end = datagram.length - (datagram[0]! & 0x20 ? datagram.at(-1)! : 0);
   if (start > end) return undefined;
   return {
-    payloadType,
+    payloadType: datagram[1]! & 0x7f,
     marker: datagram[1]! > 0x7f,
     sequence: datagram.readUInt16BE(2),
     timestamp: datagram.readUInt32BE(4),

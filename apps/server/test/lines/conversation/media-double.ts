@@ -95,7 +95,8 @@ export function soundOf(world: World): {
           close('closed');
           stats = {
             ...{ packetsReceived: 1, packetsLost: 0, packetsSent: 1, packetsLostByPeer: undefined, codec: 'PCMU' },
-            ...{ remoteAddress: undefined, packetsRefused: 0, malformedPackets: 0 },
+            ...{ remoteAddress: undefined, encryption: undefined },
+            ...{ packetsRefused: 0, packetsUndeciphered: 0, malformedPackets: 0 },
             ...{ soundLeftOutMs: 0, voice: { framesMissed: 2 } },
             calleeSpoke: isAnswered && random() < 0.5,
             firstSoundMs: isHeard ? 300 : undefined,
