@@ -39,7 +39,7 @@ export interface CallHandlers {
   onOffer?(offer: string | undefined): string | undefined | Promise<string | undefined>;
   /** What `onOffer` returned last was not sent: the peer took its offer back, or the call ended. The session stays as it was. */
   onAnswerUnsent?(): void;
-  /** The peer's answer to an offer that `onOffer` or `answer` made. */
+  /** The peer's answer to an offer that `onOffer` or `answer` made, and to a refresh of the session if it says something new. */
   onAnswer?(sdp: string): void;
   onInfo?(info: Info): void;
   /** Headers that did not fit into a UDP datagram, by name, were left out of the INVITE. */

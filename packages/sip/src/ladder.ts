@@ -75,5 +75,8 @@ function bodyOf(message: SipMessage): string {
   if (message.body === '') return '';
   const type = message.headers.get('content-type') ?? '';
   if (!/^application\/sdp/i.test(type)) return `(${Buffer.byteLength(message.body)} bytes)`;
-  return message.body.replace(/inline:[^\s|]+/g, 'inline:(hidden)').replace(/^(k=\w+):.*$/gm, '$1:(hidden)');
+  return message.body
+    .replace(/^(a=crypto:\s*\S+\s+\S+\s).*$/gim, '$1(hidden)')
+    .replace(/^(a=key-mgmt):.*$/gim, '$1:(hidden)')
+    .replace(/^(k=\w+):.*$/gm, '$1:(hidden)');
 }

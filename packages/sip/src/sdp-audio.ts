@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { attributeOf, type SdpAddress, type SdpMedia, type SessionDescription } from './sdp.ts';
+import { type CryptoLine, type MediaEncryption, readCrypto } from './sdp-crypto.ts';
 
 /** The codecs of G.711 by their names in `a=rtpmap` (RFC 3551, 4.5.14). */
 export type AudioCodec = 'PCMU' | 'PCMA';
@@ -33,6 +34,8 @@ export interface AudioDescription {
   direction: Direction;
   /** How much sound it wants in a packet, in ms. */
   packetMs: number;
+  /** Its keys, in its order of preference; none if the stream is plain. */
+  crypto: CryptoLine[];
 }
 
 const wellKnown: ReadonlyMap<number, AudioCodec> = new Map([
@@ -56,15 +59,17 @@ export const isAudioCodec = (format: AudioFormat): format is AudioCodec => forma
 /**
  * Finds the stream of G.711 in a description: the first audio line that can be taken.
  * @param codecs the codecs that we speak
+ * @param encryption whether we speak them encrypted
  */
 export function readAudio(
   session: SessionDescription,
   codecs: readonly AudioCodec[],
+  encryption: MediaEncryption,
 ): { audio: AudioDescription } | { refused: SdpRefusal } {
   let refused: SdpRefusal | undefined;
   for (const [index, media] of session.media.entries()) {
     if (media.kind !== 'audio' || media.port === 0) continue;
-    const read = readLine(session, media, index, codecs);
+    const read = readLine(session, media, index, { codecs, encryption });
     if ('audio' in read) return read;
     refused ??= read.refused;
   }
@@ -78,20 +83,21 @@ function readLine(
   session: SessionDescription,
   media: SdpMedia,
   index: number,
-  codecs: readonly AudioCodec[],
+  { codecs, encryption }: { codecs: readonly AudioCodec[]; encryption: MediaEncryption },
 ): { audio: AudioDescription } | { refused: SdpRefusal } {
   const refuse = (reason: SdpRefusal['reason'], text: string) => ({ refused: { reason, text } });
-  if (/SAVP/i.test(media.protocol))
-    return refuse('encryption', `Encrypted media (${media.protocol}) is not supported; use RTP/AVP, without SRTP.`);
-  if (!/^RTP\/AVPF?$/i.test(media.protocol))
+  const crypto = encryption === 'none' ? [] : readCrypto(media);
+  const fault = encryptionFault(media.protocol, encryption, crypto.length > 0);
+  if (fault) return refuse('encryption', fault);
+  if (!/^RTP\/S?AVPF?$/i.test(media.protocol))
     return refuse('no_audio', `Audio over ${media.protocol} is not supported; use RTP/AVP.`);
   const formats = readFormats(media, codecs);
   if (![...formats.values()].some(isAudioCodec))
     return refuse('codec', `None of the codecs offered is spoken here; it takes ${codecs.join(' or ')}.`);
   const at = media.connection ?? session.connection;
   if (!at) return refuse('address', 'There is no c= for the audio stream.');
-  const fault = addressFault(at);
-  if (fault) return refuse('address', fault);
+  const notThere = addressFault(at);
+  if (notThere) return refuse('address', notThere);
   const rtcp = /^(\d{1,5})(?: IN IP[46] (\S+))?$/.exec(attributeOf(media, 'rtcp') ?? '');
   const remote: MediaAddress = {
     address: at.address,
@@ -100,7 +106,17 @@ function readLine(
     rtcpPort: isPort(Number(rtcp?.[1])) ? Number(rtcp![1]) : Math.min(media.port + 1, 65_535),
   };
   const direction = directionOf(session, media, at);
-  return { audio: { index, remote, formats, direction, packetMs: packetMsOf(media) } };
+  return { audio: { index, remote, formats, direction, packetMs: packetMsOf(media), crypto } };
+}
+
+/** Why a line can't be taken for how it is encrypted, or isn't. */
+function encryptionFault(protocol: string, encryption: MediaEncryption, hasKey: boolean): string | undefined {
+  const isSecure = /SAVP/i.test(protocol);
+  if (isSecure && encryption === 'none')
+    return `Encrypted media (${protocol}) is not taken here; use RTP/AVP, without SRTP.`;
+  if (isSecure && !/^RTP\/SAVPF?$/i.test(protocol)) return `Keys by ${protocol} are not supported; use a=crypto.`;
+  if (hasKey || (!isSecure && encryption !== 'required')) return undefined;
+  return 'Media must be encrypted here, and no a=crypto has a key that is spoken.';
 }
 
 const isPort = (port: number) => Number.isInteger(port) && port > 0 && port <= 65_535;

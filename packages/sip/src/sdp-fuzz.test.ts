@@ -5,7 +5,7 @@ import { SdpSession } from './sdp-session.ts';
 const RUNS = 50_000;
 const offers = [
   'v=0\r\no=- 1 1 IN IP4 198.51.100.7\r\ns=-\r\nc=IN IP4 198.51.100.7\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0 8 101\r\na=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-16\r\na=ptime:20\r\na=maxptime:150\r\na=rtcp:4001 IN IP4 198.51.100.7\r\na=sendrecv\r\n',
-  'v=0\r\no=x 1 1 IN IP6 2001:db8::1\r\ns=a b\r\nt=0 0\r\na=inactive\r\nm=image 5000 udptl t38\r\na=T38FaxVersion:0\r\nm=audio 4000 RTP/SAVP 8\r\nc=IN IP6 2001:db8::1\r\na=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:d0Rm\r\n',
+  'v=0\r\no=x 1 1 IN IP6 2001:db8::1\r\ns=a b\r\nt=0 0\r\na=inactive\r\nm=image 5000 udptl t38\r\na=T38FaxVersion:0\r\nm=audio 4000 RTP/SAVP 8\r\nc=IN IP6 2001:db8::1\r\na=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj|2^31\r\n',
   'v=0\no=- 20518 0 IN IP4 203.0.113.1\ns=\nm=audio 9 RTP/AVP 110 9 13\nc=IN IP4 0.0.0.0\na=rtpmap:110 PCMA/8000/1\na=ptime:30\n',
 ];
 
@@ -57,7 +57,8 @@ test(`${RUNS} mutated descriptions are read or refused, and what we write of the
   let taken = 0;
   for (let run = 0; run < RUNS; run += 1) {
     const text = mutated(offers[run % offers.length]!, random);
-    const session = new SdpSession({ address: '203.0.113.5', port: 20000, codecs: ['PCMU', 'PCMA'] });
+    const encryption = (['none', 'preferred', 'required'] as const)[run % 5] ?? 'none';
+    const session = new SdpSession({ address: '203.0.113.5', port: 20000, codecs: ['PCMU', 'PCMA'], encryption });
     if (run % 2) {
       session.offer();
       session.readAnswer(text);
@@ -71,6 +72,7 @@ test(`${RUNS} mutated descriptions are read or refused, and what we write of the
     }
     if (!audio) continue;
     taken += 1;
+    if (encryption === 'required') expect(audio.srtp?.receive.keyAndSalt.length).toBeGreaterThanOrEqual(28);
     const own = parseSdp(answer);
     expect(own.media.filter(({ port }) => port !== 0)).toHaveLength(1);
     expect(own.media).toHaveLength(parseSdp(text).media.length);

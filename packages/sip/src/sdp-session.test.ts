@@ -172,12 +172,12 @@ test('fax is refused by name, and the stream stays as it was', () => {
   expect(beside.refused).toBeUndefined();
 });
 
-test('encrypted media are refused by name; a plain line beside them, or encryption that is only offered, is taken', () => {
+test('without encryption it is refused by name; a plain line beside it, or encryption that is only offered, is taken', () => {
   const crypto = 'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj';
   for (const protocol of ['RTP/SAVP', 'RTP/SAVPF', 'UDP/TLS/RTP/SAVPF'])
     expect(new SdpSession(local).answer(described(`audio 4000 ${protocol} 0`, [crypto])).refused).toEqual({
       reason: 'encryption',
-      text: `Encrypted media (${protocol}) is not supported; use RTP/AVP, without SRTP.`,
+      text: `Encrypted media (${protocol}) is not taken here; use RTP/AVP, without SRTP.`,
     });
   const both = answered(described('audio 4000 RTP/SAVP 0', [crypto], { more: ['m=audio 4002 RTP/AVP 0'] }));
   expect(both.answer).toMatch(/m=audio 0 RTP\/SAVP 0\r\nm=audio 20000 RTP\/AVP 0\r\n/);

@@ -12,6 +12,15 @@ import {
   readAudio,
   type SdpRefusal,
 } from './sdp-audio.ts';
+import {
+  type CryptoLine,
+  cryptoAttribute,
+  isSameKey,
+  type MediaEncryption,
+  newKey,
+  newOffer,
+  type SrtpKey,
+} from './sdp-crypto.ts';
 
 /** What this side tells of itself. */
 export interface LocalAudio {
@@ -21,6 +30,8 @@ export interface LocalAudio {
   port: number;
   /** In order of preference. */
   codecs: readonly AudioCodec[];
+  /** Whether packets are encrypted, by keys in the description (RFC 4568): who reads that can read the sound. Default: `none`. */
+  encryption?: MediaEncryption;
   /** A number of up to 20 digits. Default: a random one. */
   sessionId?: string;
 }
@@ -39,6 +50,8 @@ export interface AudioStream {
   packetMs: number;
   /** What we may do. While it is not `sendrecv`, the call is on hold. */
   direction: Direction;
+  /** The keys that packets are encrypted by; without them they are plain. */
+  srtp?: { send: SrtpKey; receive: SrtpKey };
 }
 
 type Refused = { refused: SdpRefusal; audio?: undefined; answer?: undefined };
@@ -60,24 +73,26 @@ interface Agreed {
   /** The media lines that the dialog has come to; later descriptions keep their number and order (RFC 3264, 8). */
   readonly lines: readonly SdpMedia[];
   readonly audioAt: number;
+  /** Our keys in the last description. */
+  readonly crypto: readonly CryptoLine[];
 }
 
 /** Offers and answers of one dialog (RFC 3264), for one stream of G.711. Streams of any other kind are refused. */
 export class SdpSession {
   readonly #local: LocalAudio;
   readonly #sessionId: string;
-  #agreed: Agreed = {
-    audio: undefined,
-    version: 0,
-    last: '',
-    lines: [{ kind: 'audio', port: 0, protocol: 'RTP/AVP', formats: [], attributes: [] }],
-    audioAt: 0,
-  };
+  readonly #encryption: MediaEncryption;
+  #agreed: Agreed;
   /** What stood before the last answer. */
-  #before = this.#agreed;
+  #before: Agreed;
 
   constructor(local: LocalAudio) {
     this.#local = local;
+    this.#encryption = local.encryption ?? 'none';
+    const protocol = this.#encryption === 'required' ? 'RTP/SAVP' : 'RTP/AVP';
+    const line = { kind: 'audio', port: 0, protocol, formats: [], attributes: [] };
+    this.#agreed = { audio: undefined, version: 0, last: '', lines: [line], audioAt: 0, crypto: [] };
+    this.#before = this.#agreed;
     this.#sessionId = local.sessionId ?? String(randomInt(2 ** 47));
   }
 
@@ -90,6 +105,8 @@ export class SdpSession {
   offer(): string {
     const formats = new Map<number, AudioFormat>(this.#ownTypes());
     formats.set(this.audio?.telephoneEventType ?? DEFAULT_TELEPHONE_EVENT, 'telephone-event');
+    if (this.#encryption !== 'none' && this.#agreed.crypto.length === 0)
+      this.#agreed = { ...this.#agreed, crypto: newOffer() };
     return this.#describe(formats, this.audio?.packetMs ?? 20, 'sendrecv');
   }
 
@@ -100,7 +117,10 @@ export class SdpSession {
     const { audio } = read;
     const offered = new Map<number, AudioFormat>(this.#ownTypes());
     offered.set(this.audio?.telephoneEventType ?? DEFAULT_TELEPHONE_EVENT, 'telephone-event');
-    const stream = streamOf(audio, offered);
+    const [theirs] = audio.crypto;
+    const send = theirs && this.#agreed.crypto.find(({ suite }) => suite === theirs.suite);
+    if (theirs && !send) return { refused: { reason: 'encryption', text: `${theirs.suite} was not offered.` } };
+    const stream = { ...streamOf(audio, offered), ...(send && { srtp: { send, receive: theirs! } }) };
     this.#agreed = { ...this.#agreed, audio: stream };
     return { audio: stream };
   }
@@ -110,13 +130,24 @@ export class SdpSession {
     const read = this.#read(text);
     if ('refused' in read) return read;
     const { audio, session } = read;
-    const stream = streamOf(audio, new Map(audio.formats));
+    const crypto = this.#answerTo(audio.crypto);
+    const stream = { ...streamOf(audio, new Map(audio.formats)), ...(crypto && { srtp: crypto }) };
     for (const [type, codec] of this.#ownTypes()) if (!stream.receives.has(type)) stream.receives.set(type, codec);
     this.#before = this.#agreed;
-    this.#agreed = { ...this.#agreed, audio: stream, lines: session.media, audioAt: audio.index };
+    const said = crypto ? [{ ...crypto.send, tag: crypto.receive.tag }] : [];
+    this.#agreed = { ...this.#agreed, audio: stream, lines: session.media, audioAt: audio.index, crypto: said };
     const formats = new Map<number, AudioFormat>([[stream.payloadType, stream.codec]]);
     if (stream.telephoneEventType !== undefined) formats.set(stream.telephoneEventType, 'telephone-event');
     return { audio: stream, answer: this.#describe(formats, stream.packetMs, stream.direction) };
+  }
+
+  /** The keys for an offer: a new one of ours with each new one of the peer's, so that both count anew, and the same otherwise. */
+  #answerTo(lines: readonly CryptoLine[]): { send: SrtpKey; receive: CryptoLine } | undefined {
+    const before = this.audio?.srtp;
+    const same = before && lines.find((line) => isSameKey(line, before.receive));
+    if (same) return { send: before.send, receive: same };
+    const [receive] = lines;
+    return receive && { send: newKey(receive.suite), receive };
   }
 
   /** The last answer was not sent, such as where its offer is refused after all: what stood before it holds. */
@@ -132,7 +163,7 @@ export class SdpSession {
   #read(text: string): { audio: AudioDescription; session: SessionDescription } | Refused {
     try {
       const session = parseSdp(text);
-      const read = readAudio(session, this.#local.codecs);
+      const read = readAudio(session, this.#local.codecs, this.#encryption);
       return 'refused' in read ? read : { audio: read.audio, session };
     } catch (error) {
       if (!(error instanceof SdpError)) throw error;
@@ -143,7 +174,7 @@ export class SdpSession {
   #describe(formats: ReadonlyMap<number, AudioFormat>, packetMs: number, direction: Direction): string {
     const { address, port } = this.#local;
     const family = isIPv6(address) ? 6 : 4;
-    const { lines, audioAt, last, version: before } = this.#agreed;
+    const { lines, audioAt, last, version: before, crypto } = this.#agreed;
     const media = lines.map((line, at): SdpMedia => {
       if (at !== audioAt) return { ...line, port: 0, formats: line.formats.slice(0, 1), attributes: [] };
       return {
@@ -156,6 +187,7 @@ export class SdpSession {
           ...[...formats]
             .filter(([, format]) => !isAudioCodec(format))
             .map(([type]) => ({ name: 'fmtp', value: `${type} 0-15` })),
+          ...crypto.map(cryptoAttribute),
           { name: 'ptime', value: String(packetMs) },
           { name: direction },
         ],

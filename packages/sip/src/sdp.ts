@@ -50,7 +50,11 @@ const media =
   /^([\w!#$%&'*+.^`{|}~-]+) (\d{1,5})(?:\/\d{1,5})? ([\w!#$%&'*+.^`{|}~-]+(?:\/[\w!#$%&'*+.^`{|}~-]+)*)((?: \S+)*)$/;
 const attribute = /^([\w!#$%&'*+.^`{|}~-]+)(?::(.*))?$/;
 
-const shown = (text: string) => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+/** What a fault says of a text: its begin, without a key (RFC 4568). */
+const shown = (text: string) => {
+  const clear = text.replace(/inline:.*/is, 'inline:(hidden)');
+  return JSON.stringify(clear.length > 60 ? `${clear.slice(0, 60)}…` : clear);
+};
 
 /**
  * Reads a description. Order and repetition of lines are not held to the RFC where nothing hangs on it, and lines that

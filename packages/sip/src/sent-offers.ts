@@ -56,7 +56,11 @@ async function untilNoOffer(session: Session): Promise<void> {
 
 function settle(session: Session, response: SipResponse, offer: string | undefined): string | undefined {
   if (offer !== undefined) session.localSdp = offer;
+  const before = session.remoteSdp;
   noteSettled(session, response);
+  // Also to what only refreshes the session, a peer may answer with a new address, or a new key.
+  if (offer === undefined && session.remoteSdp !== undefined && session.remoteSdp !== before)
+    session.tell('onAnswer', session.remoteSdp);
   session.timer.start(intervalAnswered(response));
   session.store();
   return sdpOf(response);

@@ -7,6 +7,7 @@ import { TestClock } from './test-clock.ts';
 
 /** A call of ours that the peer answers with these headers, on a clock that stands still. */
 async function placed(headers: [string, string][], sessionSeconds = 90) {
+  const answers: string[] = [];
   const clock = new TestClock();
   const peer = await startRawPeer();
   const agent = await startAgent({ clock, keepaliveSeconds: 0, timers: { t1: 500, t2: 4000, t4: 5000 } });
@@ -15,13 +16,14 @@ async function placed(headers: [string, string][], sessionSeconds = 90) {
     from: 'sip:ada@example.com',
     sdp: sdpOffer,
     sessionSeconds,
+    onAnswer: (sdp) => void answers.push(sdp),
   });
   const invite = await peer.request('INVITE');
   const response = peer.respond(invite, 200, { sdp: sdpAnswer, headers });
   await peer.request('ACK');
   // Past timer M, so that only the session's timers are left.
   await clock.advance(33_000);
-  return { clock, peer, agent, call, invite, response };
+  return { clock, peer, agent, call, invite, response, answers };
 }
 
 test('we refresh by UPDATE at half of the interval where the peer takes it, again and again', async () => {
@@ -44,7 +46,7 @@ test('we refresh by UPDATE at half of the interval where the peer takes it, agai
 });
 
 test('we refresh by re-INVITE where it does not, with the offer that was', async () => {
-  const { clock, peer } = await placed([
+  const { clock, peer, answers } = await placed([
     ['session-expires', '90;refresher=uac'],
     ['allow', 'INVITE, ACK, BYE'],
   ]);
@@ -59,6 +61,17 @@ test('we refresh by re-INVITE where it does not, with the offer that was', async
   await peer.request('ACK');
   await clock.advance(90_000);
   expect(peer.has('BYE')).toBe(false);
+  expect(answers).toEqual([]);
+});
+
+test('what a peer says anew as it answers a refresh is told: its address or its key may be another one', async () => {
+  const headers: [string, string][] = [['session-expires', '90;refresher=uac']];
+  const { clock, peer, answers } = await placed(headers);
+  await clock.advance(13_000);
+  const anew = sdpAnswer.replace('40002', '40004');
+  peer.respond(await peer.request('INVITE'), 200, { sdp: anew, headers });
+  await until(() => answers.length > 0);
+  expect(answers).toEqual([anew]);
 });
 
 test('a refresh that is not answered is tried again, and the call is hung up before the session ends', async () => {
