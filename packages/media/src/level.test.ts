@@ -15,6 +15,23 @@ test('both silences of µ-law, and the noise of a quiet line, are silence; a low
   expect(levelOf(Buffer.alloc(FRAME, 0))).toBe(32_124);
 });
 
+test('any piece is audible if, and only if, its level is', () => {
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff;
+    return seed % below;
+  };
+  for (let round = 0; round < 2000; round += 1) {
+    const quiet = random(0x30);
+    const piece = Buffer.from(Uint8Array.from({ length: random(400) }, () => 0xff - random(quiet + 1)));
+    const [from, until] = [random(piece.length + 1), random(piece.length + 1)].sort((a, b) => a - b) as [
+      number,
+      number,
+    ];
+    expect(isAudible(piece, from, until)).toBe(levelOf(piece.subarray(from, until)) >= 64);
+  }
+});
+
 test('what is audible of a piece lies between the silences at its ends', () => {
   expect(audiblePart(Buffer.alloc(0))).toBeUndefined();
   expect(audiblePart(silence(100_000))).toBeUndefined();
