@@ -19,8 +19,9 @@ const isAway = (error: unknown) =>
 
 export const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({
-    onError: (error) => {
-      if (isAway(error)) serverLost();
+    onError: (error, { meta }) => {
+      // A search that finds no room, or no end, is refused by a server that is there.
+      if (isAway(error) && !meta?.['mayBeBusy']) serverLost();
       // The session has ended: the page asks who is there, and finds nobody.
       if (hasEnded(error)) become(null);
     },

@@ -90,6 +90,7 @@ function useFound(text: string): { found: Found[]; says: string } {
   const { data, error } = useQuery({
     queryKey: ['search', rested],
     enabled: rested !== '',
+    meta: { mayBeBusy: true },
     queryFn: ({ signal }) => client.search.search({ query: rested }, { signal }),
   });
   const result = isRested ? data : undefined;
