@@ -10,12 +10,16 @@ import type { Call } from './samples.ts';
 const COMMANDS: Readonly<Record<string, string>> = Object.fromEntries(
   `
 listPhoneNumbers numbers list
-searchAvailablePhoneNumbers numbers search [--provider] [--country] [--area-code]
+searchAvailablePhoneNumbers numbers search [--provider] [--country] [--area-code] [--type]
 buyPhoneNumber numbers buy <phoneNumber> [--provider]
 importPhoneNumbers numbers import
 getPhoneNumber numbers show <id>
 updatePhoneNumber numbers update <id>
 releasePhoneNumber numbers release <id>
+listProviders providers list
+getProvider providers show <provider>
+saveProviderAccount providers save <provider>
+deleteProviderAccount providers delete <provider>
 listTrunks trunks list
 createTrunk trunks create
 getTrunk trunks show <trunkId>

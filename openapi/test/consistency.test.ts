@@ -28,6 +28,7 @@ const NAMES: Record<string, string> = {
   ...{ uploads: 'uploadID', workflows: 'workflowId', runs: 'runId', 'workflow-runs': 'runId', calls: 'roomId' },
   ...{ 'test-calls': 'roomId', 'knowledge-bases': 'kbId', documents: 'docId', 'api-keys': 'keyId' },
   ...{ 'do-not-call': 'phoneNumber', entries: 'phoneNumber', people: 'phoneNumber', 'rejected-rows': 'row' },
+  providers: 'provider',
 };
 const nameOf = (collection: string) =>
   NAMES[collection] ?? `${collection.replace(/(?<!s)s$|(?<=h)es$|ies$/, (end) => (end === 'ies' ? 'y' : ''))}Id`;

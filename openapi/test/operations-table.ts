@@ -13,6 +13,11 @@ DELETE /v1/telephony/phone-numbers/{id} releasePhoneNumber phone_numbers:write 2
 POST /v1/telephony/phone-numbers/{id}/test-call startTestCall calls:write 202 404 409
 GET /v1/telephony/test-calls/{roomId} getTestCall calls:read 200 404
 
+GET /v1/telephony/providers listProviders phone_numbers:read 200
+GET /v1/telephony/providers/{provider} getProvider phone_numbers:read 200 404
+PUT /v1/telephony/providers/{provider} saveProviderAccount phone_numbers:buy 200 404 409 502
+DELETE /v1/telephony/providers/{provider} deleteProviderAccount phone_numbers:buy 200 404 409
+
 GET /v1/telephony/trunks listTrunks phone_numbers:read 200
 POST /v1/telephony/trunks createTrunk phone_numbers:write 201 409
 GET /v1/telephony/trunks/{trunkId} getTrunk phone_numbers:read 200 404

@@ -16,6 +16,7 @@ import { type DiskObjectStore, openDiskObjectStore } from './foundation/objects/
 import { openS3ObjectStore, type S3ObjectStore } from './foundation/objects/s3.ts';
 import { measureSlots } from './foundation/observe/slot-metrics.ts';
 import type { AddressGuard } from './foundation/outbound-http/address-guard.ts';
+import type { SendRequest } from './foundation/outbound-http/guarded-request.ts';
 import type { Clock } from './foundation/values/clock.ts';
 import { limiter } from './foundation/values/limiter.ts';
 import type { AgentDesk } from './lines/conversation/agent-desk.ts';
@@ -30,6 +31,7 @@ import type { SimulatorTime } from './lines/telephony/simulator/time.ts';
 import { postgresCallStore } from './lines/telephony/sip/call-store.ts';
 import { openSipGateway } from './lines/telephony/sip/sip-gateway.ts';
 import { type OpenTrunkProber, openTrunkProber } from './lines/telephony/sip/trunk-prober.ts';
+import { twilio } from './lines/telephony/twilio/twilio.ts';
 import { grantedAddresses } from './lines/trunks/granted-addresses.ts';
 import { inboundTrunks } from './lines/trunks/inbound-trunks.ts';
 import { registeredTrunks } from './lines/trunks/registered-trunks.ts';
@@ -66,6 +68,8 @@ export interface SipParts {
   keys: EncryptionKeys;
   restoreGuard: RestoreGuard;
   registry: Registry;
+  /** Sends requests to providers. */
+  send: SendRequest;
 }
 
 /** The sound of calls and talks. Its threads start with the first who asks for it. */
@@ -131,13 +135,14 @@ export async function openCarriers(
   const sip = config.sipHost === undefined ? simulator : await openSip({ ...parts, host: config.sipHost });
   return new Map([
     ['simulator', { calls: simulator, numbers: simulator }],
+    ['twilio', { calls: sip, accounts: twilio(parts.send) }],
     ['sip', { calls: sip, trunks: sip }],
   ]);
 }
 
 /** The providers whose calls ring nobody here. */
 export const simulatedProviders = ({ sipHost }: Config): string[] =>
-  sipHost === undefined ? ['simulator', 'sip'] : ['simulator'];
+  sipHost === undefined ? ['simulator', 'twilio', 'sip'] : ['simulator'];
 
 async function openSip({
   config,

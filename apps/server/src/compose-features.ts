@@ -43,7 +43,14 @@ export function featuresOf({ config, database, clock, log }: Parts, services: Se
     exports: { database, jobs, objects, clock, log, mostRows: MOST_ROWS, mostBytes: MOST_BYTES },
     phoneNumbers: {
       ...common,
-      ...{ agents, guard, trunkGuard, markets: services.markets, prober: services.prober },
+      ...{
+        agents,
+        guard,
+        trunkGuard,
+        markets: services.markets,
+        accountProviders: services.accountProviders,
+        prober: services.prober,
+      },
       callsOut: config.sipHost !== undefined,
       onReleased: leavePool,
       onTurned: recordTurned,

@@ -23,6 +23,7 @@ import { takesUpgrades } from './foundation/http/listen.ts';
 import type { Warnings } from './foundation/http/outside.ts';
 import { numberPoolOperations } from './lines/number-pools/operations.ts';
 import { phoneNumberOperations } from './lines/phone-numbers/operations.ts';
+import { providerOperations } from './lines/providers/operations.ts';
 import { trunkOperations } from './lines/trunks/operations.ts';
 import { apiKeyOperations } from './platform/api-keys/operations.ts';
 import { doNotCallOperations } from './platform/do-not-call/operations.ts';
@@ -75,6 +76,7 @@ export function handlersOf(
     ...phoneNumberOperations(phoneNumbers),
     ...testCallOperations({ ...shared, lease: services.lease, switchboard }),
     ...trunkOperations(phoneNumbers),
+    ...providerOperations(phoneNumbers),
     ...numberPoolOperations(phoneNumbers),
     ...contactListOperations(contactLists),
     ...entryOperations(contactLists),

@@ -29,7 +29,7 @@ import { createRateLimit } from './foundation/http/rate-limit.ts';
 import type { ObjectStore } from './foundation/objects/object-store.ts';
 import type { LoopDelay } from './foundation/observe/loop-delay.ts';
 import { measureSlots } from './foundation/observe/slot-metrics.ts';
-import { createOutboundHttp } from './foundation/outbound-http/guarded-request.ts';
+import { createOutboundHttp, type SendRequest } from './foundation/outbound-http/guarded-request.ts';
 import { openGuards } from './foundation/outbound-http/open-guards.ts';
 import { createTestSlots } from './foundation/outbound-http/test-slots.ts';
 import type { Clock, MachineClock } from './foundation/values/clock.ts';
@@ -69,6 +69,8 @@ export interface Overrides extends SimulatorOverrides {
   agents?: AgentDirectory;
   /** What stands before the store of files. */
   objects?: <Store extends ObjectStore>(store: Store) => Store;
+  /** What answers in the place of providers of numbers. */
+  sendToProviders?: SendRequest;
   /** When loops sleep. */
   quiet?: QuietLimits;
   /** How late the event loop has been. */
@@ -116,6 +118,7 @@ export async function openServices(parts: Parts) {
   measureSlots(metrics.registry, 'event_stream_reads', feedsOf(database).slots);
   const { nameServers } = overrides;
   const { guard, trunkGuard } = openGuards(config, metrics.registry, nameServers);
+  const outbound = createOutboundHttp(guard);
   const lease = await openLease({ database, seconds: config.leaseSeconds, log, machine });
   registerLeaseMetrics(metrics.registry, lease);
   const { registry } = metrics;
@@ -146,6 +149,7 @@ export async function openServices(parts: Parts) {
     desk,
     sound,
     words,
+    send: overrides.sendToProviders ?? outbound.send,
     brief: createAgentBriefing({ database, calls, tokens: callTokens, apiUrl: parts.publicUrl }),
   };
   const carriers = overrides.carriers ?? (await openCarriers(sip, overrides));
@@ -164,10 +168,11 @@ export async function openServices(parts: Parts) {
     guard,
     trunkGuard,
     restoreGuard,
-    outbound: createOutboundHttp(guard),
+    outbound,
     inTestSlot: createTestSlots(registry),
     gateways: portsOf(carriers, 'calls'),
     markets: portsOf(carriers, 'numbers'),
+    accountProviders: portsOf(carriers, 'accounts'),
     /** The first that can ask trunks. */
     prober: portsOf(carriers, 'trunks').values().next().value,
     keyRing,

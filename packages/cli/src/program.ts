@@ -14,6 +14,7 @@ import { addMembers } from './commands/members.ts';
 import { addNumbers } from './commands/numbers.ts';
 import { addPeople } from './commands/people.ts';
 import { addPools } from './commands/pools.ts';
+import { addProviders } from './commands/providers.ts';
 import { addRuns } from './commands/runs.ts';
 import { addSearch } from './commands/search.ts';
 import { addSession } from './commands/session.ts';
@@ -62,6 +63,7 @@ export function createProgram(io: Io): Command {
   const parts = [
     addSession,
     addNumbers,
+    addProviders,
     addTrunks,
     addPools,
     addAgents,

@@ -44,6 +44,24 @@ test('trunks are made with a password that is on no command line, checked, chang
   expect(await json('trunks', 'delete', id)).toEqual({ id, deleted: true });
 });
 
+test('providers are shown, tried without a purchase, and an account is saved by what is on no command line', async () => {
+  expect(await json('providers', 'list')).toMatchObject([
+    { provider: 'simulator', status: 'ready' },
+    { provider: 'twilio', status: 'no_account' },
+  ]);
+  expect(await json('providers', 'show', 'simulator')).toMatchObject({ needsAccount: false });
+  expect(await json('providers', 'try', 'simulator')).toMatchObject({ status: 'ready', forSale: 100 });
+  expect(await cli(['providers', 'try', 'twilio'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no_account'),
+  });
+  const saved = await cli(['providers', 'save', 'twilio', '--account-id', 'AC1'], { stdin: 'hush hush\n' });
+  expect(saved).toMatchObject({ code: 1, stderr: expect.stringContaining('secret') });
+  const other = await cli(['providers', 'save', 'twilio', '--account-id', 'AC1'], { stdin: 'hush\n' });
+  expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('accountId') });
+  expect(await cli(['providers', 'delete', 'twilio'])).toMatchObject({ code: 3 });
+});
+
 test('an agent is made of a file', async () => {
   const connection = { type: 'script', steps: [{ id: 'end', type: 'hang_up' }] };
   const line = await file('line.json', JSON.stringify({ name: 'Line', connection }));

@@ -123,6 +123,7 @@ test('by the command line, of which each command that asks the server once has a
   const several = [
     'login',
     'logout',
+    'providers try',
     'why',
     'campaigns why',
     'calls follow',

@@ -3,6 +3,7 @@ import type { Database, EngineTx } from '../foundation/database/database.ts';
 import { answerPlace } from '../foundation/database/kept-answers.ts';
 import { NUMBER_KEY_PLACE } from '../foundation/database/kept-number-key.ts';
 import { createSecrets, type EncryptionKeys, type Secrets } from '../foundation/database/secrets.ts';
+import { accountSecretPlace } from '../lines/providers/account.ts';
 import { passwordPlace } from '../lines/trunks/trunk.ts';
 import { secretPlace as webhookSecretPlace } from '../platform/webhooks/webhook.ts';
 import { inboundSecretPlace } from '../platform/workspace/inbound-secret.ts';
@@ -19,7 +20,7 @@ interface Key {
 
 /** A column that holds secrets, and the place of each, which it is bound to. */
 interface SecretColumn {
-  table: 'trunks' | 'agents' | 'webhooks' | 'workspaces' | 'idempotency_keys';
+  table: 'trunks' | 'provider_accounts' | 'agents' | 'webhooks' | 'workspaces' | 'idempotency_keys';
   column: string;
   /** The column with the row's UUID, if it isn't `id`. */
   id?: string;
@@ -29,6 +30,11 @@ interface SecretColumn {
 /** All columns of workspaces that hold secrets. */
 export const secretColumns: readonly SecretColumn[] = [
   { table: 'trunks', column: 'password', placeOf: passwordPlace },
+  {
+    table: 'provider_accounts',
+    column: 'secret',
+    placeOf: ({ workspace_id, id }) => accountSecretPlace(workspace_id, id),
+  },
   { table: 'agents', column: 'secret', placeOf: ({ workspace_id, id }) => agentSecretPlace(workspace_id, id) },
   { table: 'agents', column: 'connection_headers', placeOf: ({ workspace_id, id }) => headersPlace(workspace_id, id) },
   { table: 'agents', column: 'api_key', placeOf: ({ workspace_id, id }) => apiKeyPlace(workspace_id, id) },

@@ -7,6 +7,7 @@ import { forValidator } from '../../src/foundation/http/validator-contract.ts';
 import { fromId, toId } from '../../src/foundation/values/ids.ts';
 import { createWithFile, validated } from '../audience/contact-lists/contact-files.ts';
 import { definitionOf, end, wait } from '../dialing/workflows/nodes.ts';
+import { TwilioDouble, testAccount } from '../lines/telephony/twilio/double.ts';
 import { keyWith } from '../platform/api-keys/keys.ts';
 import { seedWorkflow } from '../seed/workflow.ts';
 import { startTestServer, type TestServer } from '../server.ts';
@@ -29,9 +30,11 @@ const walked = new Set<OperationId>();
 /** What must stand nowhere in the audit log. */
 const secrets: string[] = [];
 
+const double = new TwilioDouble();
 beforeAll(async () => {
+  await double.start();
   // Real time: the calls of the campaign last until they are ended.
-  server = await startTestServer({ config: { simulatorSpeed: 1 } });
+  server = await startTestServer({ config: { simulatorSpeed: 1 }, sendToProviders: double.send });
   const key = await keyWith(server, { permissions: ['*'] });
   walkerKey = key;
   secrets.push(key);
@@ -39,7 +42,10 @@ beforeAll(async () => {
   const { data } = await server.client.GET('/v1/api-keys', { params: { query: { searchText: 'Test' } } });
   walkerId = data!.data.items[0]!.id;
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await server.stop();
+  await double.stop();
+});
 
 const entriesOf = async (requestId: string) => {
   const params = { query: { searchText: requestId, perPage: 100 } };
@@ -340,6 +346,15 @@ test('sounds', async () => {
   const { id: soundId } = await step('createSound', 'sound.created', making, idOf);
   const removing = walker.DELETE(`${sounds}/{soundId}`, { params: { path: { soundId } } });
   await step('deleteSound', 'sound.deleted', removing, idOf);
+});
+
+test('accounts with providers', async () => {
+  secrets.push(testAccount.secret);
+  const one = { params: { path: { provider: 'twilio' as const } } };
+  const saving = walker.PUT('/v1/telephony/providers/{provider}', { ...one, body: testAccount });
+  await step('saveProviderAccount', 'provider.saved', saving, ({ provider }) => provider);
+  const removing = walker.DELETE('/v1/telephony/providers/{provider}', one);
+  await step('deleteProviderAccount', 'provider.deleted', removing, idOf);
 });
 
 test('exports', async () => {

@@ -28,7 +28,7 @@ const layers = [
     'installation',
     'person-data',
   ],
-  ['trunks', 'members'],
+  ['trunks', 'providers', 'members'],
   [
     'api-keys',
     'workspace',

@@ -9,6 +9,7 @@ const EXAMPLE = 'pn_…';
 const searchFlags: Flags<First<'phoneNumbers', 'searchAvailable'>> = {
   provider: ['text', 'simulator, twilio or telnyx'],
   country: ['text', 'two letters, such as US'],
+  type: ['text', 'local, mobile or toll_free'],
   areaCode: ['text', 'only these'],
   contains: ['text', 'digits in it'],
 };

@@ -84,6 +84,17 @@ export interface PhoneNumbersMethods {
   getTestCall(roomId: string, options?: RequestOptions): Answer<'getTestCall'>;
 }
 
+export interface ProvidersMethods {
+  /** List providers. `GET /v1/telephony/providers` */
+  list(options?: RequestOptions): Answer<'listProviders'>;
+  /** Read a provider. `GET /v1/telephony/providers/{provider}` */
+  get(provider: string, options?: RequestOptions): Answer<'getProvider'>;
+  /** Save the account with a provider. `PUT /v1/telephony/providers/{provider}` */
+  saveAccount(provider: string, body: Body<'saveProviderAccount'>, options?: RequestOptions & { ifMatch?: string }): Answer<'saveProviderAccount'>;
+  /** Delete the account with a provider. `DELETE /v1/telephony/providers/{provider}` */
+  deleteAccount(provider: string, options?: RequestOptions): Answer<'deleteProviderAccount'>;
+}
+
 export interface TrunksMethods {
   /** List trunks. `GET /v1/telephony/trunks` */
   list(query?: Query<'listTrunks'>, options?: RequestOptions): Listing<'listTrunks'>;
@@ -405,6 +416,7 @@ export interface Methods {
   people: PeopleMethods;
   contactLists: ContactListsMethods;
   phoneNumbers: PhoneNumbersMethods;
+  providers: ProvidersMethods;
   trunks: TrunksMethods;
   operator: OperatorMethods;
   workspace: WorkspaceMethods;
@@ -444,6 +456,8 @@ export const methods: { [Group in keyof Methods]: string } = {
     '/calls+ ! Gl*/entries addEntries:Pbk*/entries getEntry:G*/entries* updateEntry:Ab*/entries* removeEntry:D*/entries* Gl*/uploads createUpload:Pbk*/uploads getUpload:G*/uploads* updateUpload:Ab*/uploads* previewUpload:G*/uploads*/preview Gl*/uploads*/rejected-rows mendRejectedRow:Ab*/uploads*/rejected-rows* streamUploadEvents:Gs*/uploads*/events confirmUpload:P*/uploads*/confirm',
   phoneNumbers:
     '/telephony+ Gl searchAvailable:Gq^/available-phone-numbers Pbk/buy import:Pbk/import/manual G* Ab* release:D* startTestCall:Pbk*/test-call getTestCall:G^/test-calls*',
+  providers:
+    '/telephony+ list:G G* saveAccount:Ub* deleteAccount:D*',
   trunks:
     '/telephony+ ! G*/validate P*/pause P*/resume',
   operator:

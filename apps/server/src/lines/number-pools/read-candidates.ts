@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../foundation/database/database.ts';
 import { utcDay } from '../../foundation/values/clock.ts';
-import { imported } from '../phone-numbers/phone-number.ts';
+import { onTrunk } from '../phone-numbers/phone-number.ts';
 import type { Candidate } from './assign-numbers.ts';
 
 /** A pool, and what must hold of its members. */
@@ -88,7 +88,7 @@ function freeMembers(
       where u.workspace_id = ${workspaceId} and u.pool_id = ${poolId}
         and (u.cooling_until is null or u.cooling_until <= ${now})
         and (p.per_day is null or u.day < ${day} or u.attempts < p.per_day)
-        and n.status = 'active' and (not ${imported} or (t.status = 'active'
+        and n.status = 'active' and (not ${onTrunk} or (t.status = 'active'
           and t.next_start_at <= ${startBy ?? 'infinity'}::timestamptz and n.trunk_id <> all(${fullTrunks}::uuid[])))
         and n.provider = any(${providers}::text[])
         and (p.at_once is null or k.live < p.at_once) ${condition}

@@ -2,7 +2,7 @@ import { withDeadline } from '../../foundation/values/deadline.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import { someAtOnce } from '../../foundation/values/some-at-once.ts';
-import { isImported, type PhoneNumberRow } from '../phone-numbers/phone-number.ts';
+import { needsTrunk, type PhoneNumberRow } from '../phone-numbers/phone-number.ts';
 import { askTrunks, TRUNK_CHECK_MS, type TrunkVerdict } from '../trunks/check-trunk.ts';
 import { reasonTexts, type TrunkReason } from '../trunks/shape-trunk.ts';
 import { readTrunks } from '../trunks/store.ts';
@@ -29,7 +29,7 @@ export async function validateTrunks(deps: NumberPoolDeps, workspaceId: string, 
     return { rows, trunks: await readTrunks(tx, [...new Set(rows.flatMap((row) => row.trunk_id ?? []))]) };
   });
   const active = rows.filter((row) => row.status === 'active');
-  const bought = active.filter((row) => !isImported(row));
+  const bought = active.filter((row) => !needsTrunk(row));
   const [verdicts, asked] = await Promise.all([
     askTrunks(deps, trunks, AT_ONCE),
     someAtOnce(AT_ONCE, bought, async (row) => [row.id, await askProvider(deps, row)] as const),

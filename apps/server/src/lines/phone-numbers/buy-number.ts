@@ -3,6 +3,7 @@ import { inProgress } from '../../foundation/database/idempotency-keys.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
+import type { NumberMarket } from '../telephony/number-market.ts';
 import type { PhoneNumberDeps } from './deps.ts';
 import type { PhoneNumberRow, Provider } from './phone-number.ts';
 import { marketNamed, purchaseFailure } from './providers.ts';
@@ -38,17 +39,17 @@ export async function buyNumber(
   deps: PhoneNumberDeps,
   order: NumberOrder,
 ): Promise<{ row: PhoneNumberRow; replayed: boolean }> {
-  marketNamed(deps.markets, order.provider, '/body/provider');
   const waitsUntil = performance.now() + EARLIER_WAIT_MS;
   for (;;) {
     const now = deps.clock.now();
     const dueAt = new Date(now.getTime() + waitOf(deps) + TAKE_UP_MS);
     const { phoneNumber, provider, idempotencyKey } = order;
     const reservation = { id: newUuid(), phoneNumber, provider, idempotencyKey, now, dueAt };
-    const result = await deps.database.inWorkspace(order.workspaceId, (tx) =>
-      reserveNumber(tx, reservation, deps.onReleased),
-    );
-    if ('reserved' in result) return { row: await carryOut(deps, order, result.reserved), replayed: false };
+    const { market, ...result } = await deps.database.inWorkspace(order.workspaceId, async (tx) => ({
+      market: await marketNamed(deps, tx, provider, '/body/provider'),
+      ...(await reserveNumber(tx, reservation, deps.onReleased)),
+    }));
+    if ('reserved' in result) return { row: await carryOut(deps, order, market, result.reserved), replayed: false };
     const earlier = await outcomeOf(deps, order.workspaceId, result.earlier, waitsUntil);
     // An earlier request that was refused has freed its key: this one is the first now.
     if (earlier) return { row: earlier, replayed: true };
@@ -73,12 +74,17 @@ async function outcomeOf(
   }
 }
 
-async function carryOut(deps: PhoneNumberDeps, order: NumberOrder, row: PhoneNumberRow): Promise<PhoneNumberRow> {
-  const settling = settleWithin(deps, row, performance.now() + waitOf(deps));
+async function carryOut(
+  deps: PhoneNumberDeps,
+  order: NumberOrder,
+  market: NumberMarket,
+  row: PhoneNumberRow,
+): Promise<PhoneNumberRow> {
+  const settling = settleWithin(market, row, performance.now() + waitOf(deps));
   const late = new AbortController();
   const result = await Promise.race([settling, sleep(waitOf(deps), undefined, { signal: late.signal })]);
   late.abort();
-  if (!result || result.state === 'undetermined') {
+  if (!result || isOpen(result)) {
     void settling
       .then((later) => settle(deps, row, later))
       .catch((error) => deps.log.error({ err: error, phoneNumberId: row.id }, 'a late purchase was not settled'));
@@ -92,12 +98,14 @@ async function carryOut(deps: PhoneNumberDeps, order: NumberOrder, row: PhoneNum
 }
 
 /** Asks the provider until it can say what became of the purchase, or time is up. */
-async function settleWithin(deps: PhoneNumberDeps, row: PhoneNumberRow, until: number): Promise<Purchase> {
-  const market = marketNamed(deps.markets, row.provider, '/body/provider');
+async function settleWithin(market: NumberMarket, row: PhoneNumberRow, until: number): Promise<Purchase> {
   let result = await purchase(market, row.phone_number, row.id);
-  while (result.state === 'undetermined' && performance.now() + RETRY_MS < until) {
+  while (isOpen(result) && performance.now() + RETRY_MS < until) {
     await sleep(RETRY_MS);
     result = await resumePurchase(market, row.phone_number, row.id);
   }
   return result;
 }
+
+/** Whether a number may be bought of which the provider can't be told yet. */
+const isOpen = ({ state }: Purchase) => state === 'undetermined' || state === 'unseen';

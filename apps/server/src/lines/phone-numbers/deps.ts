@@ -1,12 +1,11 @@
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import type { HostGuard } from '../../foundation/outbound-http/url-fault.ts';
+import type { ProviderDeps } from '../providers/deps.ts';
 import type { TrunkDeps } from '../trunks/deps.ts';
 import type { KnownAgents } from './bound-agent.ts';
-import type { Markets } from './providers.ts';
 
 /** What phone numbers need, and their trunks. */
-export interface PhoneNumberDeps extends TrunkDeps {
-  markets: Markets;
+export interface PhoneNumberDeps extends TrunkDeps, ProviderDeps {
   agents: KnownAgents;
   /** Judges where the webhooks of inbound calls lead. */
   guard: HostGuard;

@@ -25,9 +25,9 @@ export function phoneNumberOperations(deps: PhoneNumberDeps) {
       return { status: 200, body: { ...pageAnswer(page, found, presentNumber), column } };
     },
 
-    searchAvailablePhoneNumbers: async ({ query }) => ({
+    searchAvailablePhoneNumbers: async ({ query }, { workspaceId }) => ({
       status: 200,
-      body: { items: await searchNumbers(deps.markets, query) },
+      body: { items: await searchNumbers(deps, workspaceId, query) },
     }),
 
     buyPhoneNumber: async ({ body, headers }, context) => {

@@ -28,13 +28,19 @@ export const joinTrunk = sql`left join trunks t on t.workspace_id = n.workspace_
 /** Numbers that are owned elsewhere have this provider: they call over a trunk of the customer's. */
 export const IMPORTED = 'sip' as const satisfies Provider;
 
+/** Its numbers call over no trunk. */
+const SIMULATED = 'simulator' as const satisfies Provider;
+
 /** Every provider that a number can have. */
-export const providers = ['simulator', 'twilio', 'telnyx', IMPORTED] as const satisfies readonly Provider[];
+export const providers = [SIMULATED, 'twilio', 'telnyx', IMPORTED] as const satisfies readonly Provider[];
 
 /** Whether a number is the customer's own, and no provider here has sold it. */
 export const isImported = ({ provider }: Pick<PhoneNumberRow, 'provider'>): boolean => provider === IMPORTED;
+
+/** Whether a number calls over a trunk. Only the simulator's need none. */
+export const needsTrunk = ({ provider }: Pick<PhoneNumberRow, 'provider'>): boolean => provider !== SIMULATED;
 /** SQL for the same of the row `n` of `phone_numbers`. */
-export const imported = sql<boolean>`n.provider = ${sql.lit(IMPORTED)}`;
+export const onTrunk = sql<boolean>`n.provider <> ${sql.lit(SIMULATED)}`;
 
 /** The states that a number can move to, as the contract's `x-transitions` show them. */
 export const phoneNumberTransitions = {
@@ -46,7 +52,7 @@ export const phoneNumberTransitions = {
 } as const satisfies Record<PhoneNumberStatus, readonly PhoneNumberStatus[]>;
 
 /** SQL for whether calls can be placed from a number by an agent that the caller brings: active and, on a trunk, over an active one; of the row `n` of `phone_numbers`, for all who call. The trunk is read by its key. It is null where there is none. */
-export const callable = sql<boolean>`(n.status = 'active' and (not ${imported} or (
+export const callable = sql<boolean>`(n.status = 'active' and (not ${onTrunk} or (
   select t.status = 'active' from trunks t where t.workspace_id = n.workspace_id and t.id = n.trunk_id)))`;
 
 /** Whether a number can receive calls. */

@@ -54,7 +54,7 @@ export async function giveBack(deps: PhoneNumberDeps, row: PhoneNumberRow): Prom
   const { phone_number: phoneNumber, provider_number_id: providerNumberId } = row;
   if (await deps.database.inEngine((tx) => isHeldElsewhere(tx, row))) return;
   const number = { phoneNumber, ...(providerNumberId !== null && { providerNumberId }) };
-  await marketOf(deps.markets, row).releaseNumber(number);
+  await (await marketOf(deps, row)).releaseNumber(number);
 }
 
 /** Locks the number, and decides in one statement after that: an active campaign has either committed or waits for us. */

@@ -14,6 +14,8 @@ import { boughtColumns, lockNumber, moveNumber } from './store.ts';
 
 /** How long a provider may fail before a purchase that it has not carried out is given up, in milliseconds. */
 const GIVE_UP_MS = 3_600_000;
+/** How long a purchase whose answer was lost may take to show at its provider, in milliseconds, before it is given up. */
+const UNSEEN_MS = 600_000;
 
 /** Makes a reserved number active. A number that was released in the meantime is given back instead. */
 export async function settleBought(
@@ -66,13 +68,14 @@ export async function settle(deps: PhoneNumberDeps, row: PhoneNumberRow, result:
     { err: result.error, state: result.state, phoneNumberId: row.id },
     'a purchase was not settled by its provider',
   );
-  const givenUp = clock.now().getTime() - row.created_at.getTime() > GIVE_UP_MS;
-  if (result.state === 'refused' || (result.state === 'not_bought' && givenUp)) await settleFailed(deps, row);
+  const patience = { refused: 0, not_bought: GIVE_UP_MS, unseen: UNSEEN_MS, undetermined: Number.POSITIVE_INFINITY };
+  const age = clock.now().getTime() - row.created_at.getTime();
+  if (result.state === 'refused' || age > patience[result.state]) await settleFailed(deps, row);
 }
 
 /** Takes up a purchase that is due: nothing was heard of it, perhaps because its server died. */
 export async function settleDue(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<void> {
-  const market = marketOf(deps.markets, row);
+  const market = await marketOf(deps, row);
   if (row.status === 'provisioning') {
     await settle(deps, row, await resumePurchase(market, row.phone_number, row.id));
     return;

@@ -7,7 +7,7 @@ import { trunkNamed } from '../trunks/short-form.ts';
 import { lockTrunk } from '../trunks/store.ts';
 import type { TrunkRow } from '../trunks/trunk.ts';
 import type { PhoneNumberDeps } from './deps.ts';
-import { isImported, type PhoneNumberRow } from './phone-number.ts';
+import { needsTrunk, type PhoneNumberRow } from './phone-number.ts';
 
 type Body = components['schemas']['UpdatePhoneNumber'];
 
@@ -26,7 +26,7 @@ export async function trunkAfter(
   const fields = Object.entries(named).flatMap(([field, value]) => (value === undefined ? [] : [field]));
   if (fields.length === 0) return undefined;
   const fault = (field: string, message: string) => refuse([{ path: `/body/${field}`, message }]);
-  if (!isImported(before)) fault(fields[0]!, 'is for imported numbers only');
+  if (!needsTrunk(before)) fault(fields[0]!, 'is not for numbers of the simulator');
   if (trunkId !== undefined && fields.length > 1)
     fault('trunkId', 'cannot stand beside outboundTermination or sipConfig');
   if (trunkId) return knownTrunk(tx, trunkId);

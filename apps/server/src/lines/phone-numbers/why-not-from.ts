@@ -1,5 +1,5 @@
 import type { components } from '../../foundation/values/generated/contract.ts';
-import { isImported, type PhoneNumberRow, type Provider } from './phone-number.ts';
+import { needsTrunk, type PhoneNumberRow, type Provider } from './phone-number.ts';
 
 type Row = Pick<PhoneNumberRow, 'status' | 'provider' | 'trunk_id' | 'trunk_status'>;
 type OutboundReason = NonNullable<components['schemas']['PhoneNumber']['outboundReason']>;
@@ -7,7 +7,7 @@ type OutboundReason = NonNullable<components['schemas']['PhoneNumber']['outbound
 /** Why a number can place no calls, whoever brings the agent; nothing where it can. */
 export function whyNotCallable(row: Row): Exclude<OutboundReason, 'no_outbound_agent'> | undefined {
   if (row.status !== 'active') return 'not_active';
-  if (!isImported(row) || row.trunk_status === 'active') return undefined;
+  if (!needsTrunk(row) || row.trunk_status === 'active') return undefined;
   return row.trunk_id === null ? 'no_trunk' : 'trunk_paused';
 }
 

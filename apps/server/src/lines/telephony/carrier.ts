@@ -1,12 +1,14 @@
 import type { CallGateway } from './call-gateway.ts';
-import type { NumberMarket } from './number-market.ts';
+import type { AccountProvider, NumberMarket } from './number-market.ts';
 import type { TrunkProber } from './trunk-prober.ts';
 
 /** Who carries the calls of a provider's numbers: by the ports that it has. */
 export interface Carrier {
   calls: CallGateway;
-  /** Where numbers can be bought of it. */
+  /** Where numbers can be bought of it without an account. */
   numbers?: NumberMarket;
+  /** Where they can be bought with an account of the workspace's. */
+  accounts?: AccountProvider;
   /** Where it calls over the trunks of customers, and can ask these. */
   trunks?: TrunkProber;
 }

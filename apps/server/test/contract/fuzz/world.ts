@@ -42,6 +42,8 @@ export async function startFuzzedServer(connections: number) {
     config: { simulatorSpeed: 5, operatorKey: OPERATOR_KEY },
     log,
     onAnswer: () => undefined,
+    // Nothing is asked of the real one.
+    sendToProviders: async () => ({ status: 200, headers: {}, body: Buffer.from('{"status":"active"}') }),
   });
   server.clock.set(BEGIN);
   const { data } = await server.client.GET('/v1/api-keys');

@@ -13,6 +13,8 @@ import { createMachineClock } from '../../../src/foundation/values/clock.ts';
 import { numberPoolOperations } from '../../../src/lines/number-pools/operations.ts';
 import type { PhoneNumberDeps } from '../../../src/lines/phone-numbers/deps.ts';
 import { phoneNumberOperations } from '../../../src/lines/phone-numbers/operations.ts';
+import { providerOperations } from '../../../src/lines/providers/operations.ts';
+import type { AccountProvider } from '../../../src/lines/telephony/number-market.ts';
 import { createSimulator, type Simulator } from '../../../src/lines/telephony/simulator/simulator.ts';
 import { trunkOperations } from '../../../src/lines/trunks/operations.ts';
 import { createKey } from '../../../src/platform/api-keys/first-key.ts';
@@ -33,13 +35,13 @@ const loopback = { networks: [{ address: '127.0.0.1', prefix: 32 }], hosts: [] }
 const NUMBER_KEY = numberKey(Buffer.alloc(32));
 
 /** What a test puts in place of a server's own. */
-type Given = Partial<PhoneNumberDeps> & { provider?: Simulator };
+type Given = Partial<PhoneNumberDeps> & { provider?: Simulator; twilio?: AccountProvider };
 
 /**
  * A server with providers, agents and waits of the test's own, of which nothing runs in the background: tests look at
  * due numbers themselves.
  */
-export async function startNumberServer({ provider = simulatedProvider(), ...given }: Given = {}) {
+export async function startNumberServer({ provider = simulatedProvider(), twilio, ...given }: Given = {}) {
   const fresh = await freshDatabase();
   const logged: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => logged.push(line) });
@@ -49,7 +51,10 @@ export async function startNumberServer({ provider = simulatedProvider(), ...giv
   const overrides: Overrides = {
     validateResponses: 'throw',
     onAnswer: noteStatus,
-    carriers: new Map([['simulator', { calls: provider, numbers: provider, trunks: provider }]]),
+    carriers: new Map([
+      ['simulator', { calls: provider, numbers: provider, trunks: provider }],
+      ...(twilio ? [['twilio', { calls: provider, accounts: twilio }] as const] : []),
+    ]),
     ...(given.agents && { agents: given.agents }),
   };
   const composition = await compose({
@@ -73,6 +78,7 @@ export async function startNumberServer({ provider = simulatedProvider(), ...giv
     ...phoneNumberOperations(deps),
     ...numberPoolOperations(deps),
     ...trunkOperations(deps),
+    ...providerOperations(deps),
     ...workspaceOperations({
       database,
       clock,

@@ -20,7 +20,8 @@ export function marketConformance(name: string, makeMarket: () => Promise<Market
       under = await makeMarket();
       market = under.market;
     });
-    const onOffer = async () => (await market.searchNumbers({ country: under.country, limit: 5 }))[0]!.phoneNumber;
+    const onOffer = async () =>
+      (await market.searchNumbers({ country: under.country, type: 'local', limit: 5 }))[0]!.phoneNumber;
 
     test('of several buyers of one number one has it, and it is on offer again when it is given back', async () => {
       const phoneNumber = await onOffer();
@@ -30,7 +31,7 @@ export function marketConformance(name: string, makeMarket: () => Promise<Market
       const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason.reason);
       expect(refused).toEqual(['unavailable', 'unavailable']);
 
-      const search = { country: under.country, contains: phoneNumber.slice(-7), limit: 1 };
+      const search = { country: under.country, type: 'local' as const, contains: phoneNumber.slice(-7), limit: 1 };
       expect(await market.searchNumbers(search)).toEqual([]);
       await market.releaseNumber({ phoneNumber });
       expect(await market.searchNumbers(search)).toMatchObject([{ phoneNumber }]);
@@ -41,14 +42,17 @@ export function marketConformance(name: string, makeMarket: () => Promise<Market
       const purchase = { phoneNumber, idempotencyKey: newUuid() };
       const bought = await market.buyNumber(purchase);
       expect(bought).toMatchObject({ phoneNumber });
-      expect(await market.buyNumber(purchase)).toEqual(bought);
+      if (market.knowsKeys) expect(await market.buyNumber(purchase)).toEqual(bought);
+      else expect(await market.lookupNumberPurchase(purchase.idempotencyKey)).toEqual(bought);
       await market.releaseNumber(bought);
       await market.releaseNumber(bought);
     });
 
     test('a purchase whose answer is lost is found by its key', async () => {
       const purchase = { phoneNumber: under.losesAnswer, idempotencyKey: newUuid() };
-      await expect(market.buyNumber(purchase)).rejects.toMatchObject({ reason: 'temporary' });
+      await expect(market.buyNumber(purchase)).rejects.toMatchObject({
+        reason: market.knowsKeys ? 'temporary' : 'unknown',
+      });
       expect(await market.lookupNumberPurchase(purchase.idempotencyKey)).toMatchObject({
         phoneNumber: under.losesAnswer,
       });

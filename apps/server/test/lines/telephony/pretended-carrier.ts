@@ -133,6 +133,7 @@ export function pretendedMarket(losesAnswer: string): NumberMarket {
     return phoneNumber === undefined ? undefined : { phoneNumber };
   };
   return {
+    knowsKeys: true,
     searchNumbers: async ({ contains = '', limit }) =>
       all
         .filter((number) => !sold.has(number) && number.includes(contains))

@@ -559,6 +559,21 @@ export interface Schema {
     edition: Generated<number>;
     shared: Generated<boolean>;
   };
+  provider_accounts: {
+    workspace_id: string;
+    provider: 'twilio' | 'telnyx';
+    id: string;
+    account_id: string | null;
+    key_id: string | null;
+    secret: string;
+    address_id: string | null;
+    bundle_id: string | null;
+    checked_at: Date;
+    rejected_at: Date | null;
+    edition: Generated<number>;
+    created_at: Date;
+    updated_at: Date;
+  };
   rejected_rows: {
     workspace_id: string;
     upload_id: string;

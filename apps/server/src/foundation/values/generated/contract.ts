@@ -497,7 +497,7 @@ export interface paths {
         };
         /**
          * Search numbers to buy
-         * @description Asks a provider which numbers it has for sale now. Nothing is held: another buyer may be faster. A provider that the server has no account for is refused with the names of those it has.
+         * @description Asks a provider which numbers it has for sale now. Nothing is held: another buyer may be faster. A provider that the server doesn't know, or the workspace has no account with, is refused with the names of those that can be asked.
          */
         get: operations["searchAvailablePhoneNumbers"];
         put?: never;
@@ -519,7 +519,7 @@ export interface paths {
         put?: never;
         /**
          * Buy a phone number
-         * @description Buys one number from a provider and answers it. Where the provider has not settled the purchase within 10 seconds the number is `provisioning` and turns `active` or `failed` by itself. A purchase whose answer was lost is looked up at the provider before anything is bought again. With an `Idempotency-Key` the same request buys once, however often it is sent. Refused when the number is not for sale or already yours, when billing prevents it, and when the workspace has bought `limits.maxNumbersPerDay` numbers today (UTC).
+         * @description Buys one number from a provider and answers it. Where the provider has not settled the purchase within 10 seconds the number is `provisioning` and turns `active` or `failed` by itself. A purchase whose answer was lost is looked up at the provider, and never made twice. With an `Idempotency-Key` the same request buys once, however often it is sent. Refused when the number is not for sale or already yours, when billing prevents it, and when the workspace has bought `limits.maxNumbersPerDay` numbers today (UTC).
          */
         post: operations["buyPhoneNumber"];
         delete?: never;
@@ -577,7 +577,7 @@ export interface paths {
         head?: never;
         /**
          * Update a phone number
-         * @description Changes what the body names and leaves the rest; `null` empties a field, and so unbinds an agent. Calls that are up go on as they are. A change of the trunk has it checked again, and `isOutboundReady` is false until that has passed. Refused with 400: an unknown agent, `useSameForInbound` together with another `inboundAgentId`, and `outboundTermination` or `sipConfig` for a number that was bought.
+         * @description Changes what the body names and leaves the rest; `null` empties a field, and so unbinds an agent. Calls that are up go on as they are. A change of the trunk has it checked again, and `isOutboundReady` is false until that has passed. Refused with 400: an unknown agent, `useSameForInbound` together with another `inboundAgentId`, and `trunkId`, `outboundTermination` or `sipConfig` for a number of the simulator.
          */
         patch: operations["updatePhoneNumber"];
         trace?: never;
@@ -629,6 +629,60 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/telephony/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List providers
+         * @description The providers of numbers that this server knows, and how the workspace's account with each stands. Numbers can be searched and bought where `status` is `ready`.
+         */
+        get: operations["listProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/telephony/providers/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The provider.
+                 * @example twilio
+                 */
+                provider: components["schemas"]["ProviderName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a provider
+         * @description One provider of numbers, and how the workspace's account with it stands. One that this server doesn't know is 404.
+         */
+        get: operations["getProvider"];
+        /**
+         * Save the account with a provider
+         * @description Keeps the workspace's account with a provider, in place of the one before. The provider is asked first, by a request that changes nothing: what it rejects is refused with 400, and the account before stays. Saving another `accountId` is refused while numbers bought with the former one are here.
+         */
+        put: operations["saveProviderAccount"];
+        post?: never;
+        /**
+         * Delete the account with a provider
+         * @description Forgets the workspace's account with a provider, and its secret. At the provider nothing changes. Refused while numbers bought with it are here: they could not be released any more.
+         */
+        delete: operations["deleteProviderAccount"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3383,7 +3437,7 @@ export interface components {
          * @example not_found
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "member_already_exists" | "no_identity_provider" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "sound_in_use" | "call_not_active" | "call_refused" | "limit_reached" | "events_expired" | "changed_meanwhile" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
+        ErrorCode: "invalid_request" | "missing_idempotency_key" | "workflow_not_published" | "too_many_recipients" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "concurrency_conflict" | "cooldown_active" | "idempotency_key_reused" | "idempotency_in_progress" | "run_not_active" | "campaign_not_startable" | "invalid_state" | "upload_not_validated" | "contact_list_in_use" | "number_unavailable" | "requirements_missing" | "number_already_exists" | "number_in_use" | "trunk_already_exists" | "trunk_in_use" | "provider_in_use" | "member_already_exists" | "no_identity_provider" | "number_in_other_pool" | "not_a_member" | "pool_in_use" | "agent_in_use" | "knowledge_base_not_ready" | "sound_in_use" | "call_not_active" | "call_refused" | "limit_reached" | "events_expired" | "changed_meanwhile" | "rate_limited" | "internal_error" | "provider_error" | "unavailable";
         /** @description One fault, and where it is. */
         ErrorDetail: {
             /** @description JSON pointer to the fault, beginning with `/body`, `/query`, `/path` or `/headers`. */
@@ -4727,7 +4781,7 @@ export interface components {
             isCustomerManaged: boolean;
             /** @description The number can receive calls. It is active and has an inbound agent. */
             isInboundReady: boolean;
-            /** @description The number can place calls. It is active, has an outbound agent and, where it was imported, the last check of its trunk passed. Campaigns, batches and workflow nodes bring their own agent and need only the other two. */
+            /** @description The number can place calls. It is active, has an outbound agent and, unless it is the simulator's, the last check of its trunk passed. Campaigns, batches and workflow nodes bring their own agent and need only the other two. */
             isOutboundReady: boolean;
             /** @description ID of the agent that answers inbound calls. */
             inboundAgentPublicId?: components["schemas"]["AgentId"];
@@ -4746,10 +4800,10 @@ export interface components {
             allowedOutboundCountries?: components["schemas"]["AllowedCountries"];
             /** @description The number pool that holds the number. Absent where none does. */
             poolId?: components["schemas"]["NumberPoolId"];
-            /** @description The trunk that the number calls over. Imported numbers only. */
+            /** @description The trunk that the number calls over. Numbers of the simulator need none. */
             trunkId?: components["schemas"]["TrunkId"];
             /**
-             * @description Why `isOutboundReady` is false. `not_active`: see `status`. `no_trunk`: it was imported, and calls over no trunk. `trunk_paused`: see `trunkReason`. `no_outbound_agent`: only campaigns, batches and workflow nodes call from it, with an agent of their own. Absent where it is true.
+             * @description Why `isOutboundReady` is false. `not_active`: see `status`. `no_trunk`: it calls over no trunk; only numbers of the simulator need none. `trunk_paused`: see `trunkReason`. `no_outbound_agent`: only campaigns, batches and workflow nodes call from it, with an agent of their own. Absent where it is true.
              * @example no_outbound_agent
              * @enum {string}
              */
@@ -4779,11 +4833,18 @@ export interface components {
             searchText?: components["schemas"]["SearchText"];
         };
         /**
-         * @description A provider that sells numbers. `simulator` sells made-up ones and places no real call.
+         * @description A provider that sells numbers. `simulator` sells made-up ones and places no real call; the others need an account of the workspace's (`PUT /v1/telephony/providers/{provider}`).
          * @example simulator
          * @enum {string}
          */
         BuyProvider: "simulator" | "twilio" | "telnyx";
+        /**
+         * @description `local`: of an area. `mobile`: a mobile number. `toll_free`: free for whoever calls it.
+         * @default local
+         * @example local
+         * @enum {string}
+         */
+        NumberType: "local" | "mobile" | "toll_free";
         /** @description A number that a provider has for sale. */
         AvailablePhoneNumber: {
             phoneNumber: components["schemas"]["E164"];
@@ -4898,9 +4959,9 @@ export interface components {
             outboundAgentId?: components["schemas"]["AgentId"] | null;
             /** @description `true` binds the outbound agent, as it is now and after every later change, to inbound calls as well; together with a different `inboundAgentId` it is refused. It holds until it is `false`, which leaves both agents as they are, or an `inboundAgentId` is sent without it. */
             useSameForInbound?: boolean;
-            /** @description The trunk that the number calls over. `null` takes it off. Imported numbers only, and not beside `outboundTermination` or `sipConfig`. */
+            /** @description The trunk that the number calls over. `null` takes it off. Not for numbers of the simulator, and not beside `outboundTermination` or `sipConfig`. */
             trunkId?: components["schemas"]["TrunkId"] | null;
-            /** @description The trunk's address, as `sipConfig.terminationUrl` shows it then: the short form of `trunkId`. The number goes to the workspace's trunk with this address and the number's transport and username; where there is none the number's trunk is changed, or, if other numbers call over it, another one made like it. `null` takes the number off its trunk. Imported numbers only. */
+            /** @description The trunk's address, as `sipConfig.terminationUrl` shows it then: the short form of `trunkId`. The number goes to the workspace's trunk with this address and the number's transport and username; where there is none the number's trunk is changed, or, if other numbers call over it, another one made like it. `null` takes the number off its trunk. Not for numbers of the simulator. */
             outboundTermination?: components["schemas"]["SipTermination"] | null;
             /** @description Countries that may call this number. Empty or `null` means all. */
             allowedInboundCountries?: components["schemas"]["AllowedCountries"] | null;
@@ -5013,6 +5074,81 @@ export interface components {
             verdict?: components["schemas"]["TestCallVerdict"];
             /** @description What the call has shown, the most likely cause first. Absent until it has ended. */
             findings?: components["schemas"]["TestCallFinding"][];
+        };
+        /**
+         * @description A provider that sells numbers.
+         * @example twilio
+         * @enum {string}
+         */
+        ProviderName: "simulator" | "twilio" | "telnyx";
+        /**
+         * @description `ready`: numbers can be searched and bought. `no_account`: the workspace has saved no account with it. `credentials_rejected`: it no longer takes those that were saved. `unreadable`: the stored secret can't be read; save it again.
+         * @example ready
+         * @enum {string}
+         */
+        ProviderStatus: "ready" | "no_account" | "credentials_rejected" | "unreadable";
+        /**
+         * @description The account's own ID at the provider. At Twilio its Account SID; Telnyx needs none.
+         * @example AC0123456789abcdef0123456789abcdef
+         */
+        AccountId: string;
+        /**
+         * @description The API key's ID, if `secret` is the secret of a key. At Twilio an API key's SID; without it `secret` is the auth token.
+         * @example SK0123456789abcdef0123456789abcdef
+         */
+        KeyId: string;
+        /**
+         * @description ID of the address at the provider that goes with each purchase. Some countries ask for one.
+         * @example AD0123456789abcdef0123456789abcdef
+         */
+        AddressId: string;
+        /**
+         * @description ID of the regulatory documents at the provider that go with each purchase. Some countries ask for them.
+         * @example BU0123456789abcdef0123456789abcdef
+         */
+        BundleId: string;
+        /** @description A provider that sells numbers, and the workspace's account with it. The secret is never returned. */
+        Provider: {
+            provider: components["schemas"]["ProviderName"];
+            status: components["schemas"]["ProviderStatus"];
+            /** @description Whether numbers are bought with an account of the workspace's own. False for the simulator. */
+            needsAccount: boolean;
+            accountId?: components["schemas"]["AccountId"];
+            keyId?: components["schemas"]["KeyId"];
+            addressId?: components["schemas"]["AddressId"];
+            bundleId?: components["schemas"]["BundleId"];
+            /** @description When the provider was last asked whether it takes the credentials. Absent without an account. */
+            checkedAt?: components["schemas"]["Timestamp"];
+        };
+        /** @description The providers of this server that sell numbers. */
+        ProviderList: {
+            /** @description The providers. */
+            items: components["schemas"]["Provider"][];
+        };
+        /** @description An account with the provider. It replaces the one that was saved. */
+        SaveProviderAccount: {
+            /** @description The account's own ID at the provider. Twilio needs its Account SID, Telnyx takes none. `null` is as if it were left out. */
+            accountId?: components["schemas"]["AccountId"] | null;
+            /** @description The API key's SID at Twilio, if `secret` is its secret. `null` is as if it were left out. */
+            keyId?: components["schemas"]["KeyId"] | null;
+            /**
+             * @description The auth token, or the secret of the API key; at Telnyx the API key. Write-only. It is stored encrypted, and never returned or logged.
+             * @example a-long-secret
+             */
+            secret: string;
+            /** @description ID of the address that goes with each purchase. `null` is as if it were left out. */
+            addressId?: components["schemas"]["AddressId"] | null;
+            /** @description ID of the regulatory documents that go with each purchase. `null` is as if it were left out. */
+            bundleId?: components["schemas"]["BundleId"] | null;
+        };
+        /** @description The workspace has no account with the provider any more. */
+        ProviderAccountDeleted: {
+            id: components["schemas"]["ProviderName"];
+            /**
+             * @description Always true.
+             * @constant
+             */
+            deleted: true;
         };
         /**
          * @description A SIP URI without a user part, or a host, with a port where it is not the usual one. Of parameters only `transport` is taken. An address inside the server's own network is refused unless the server's settings allow it.
@@ -7259,7 +7395,7 @@ export interface components {
             isCustomerManaged: boolean;
             /** @description The number can receive calls. It is active and has an inbound agent. */
             isInboundReady: boolean;
-            /** @description The number can place calls. It is active, has an outbound agent and, where it was imported, the last check of its trunk passed. Campaigns, batches and workflow nodes bring their own agent and need only the other two. */
+            /** @description The number can place calls. It is active, has an outbound agent and, unless it is the simulator's, the last check of its trunk passed. Campaigns, batches and workflow nodes bring their own agent and need only the other two. */
             isOutboundReady: boolean;
             /** @description ID of the agent that answers inbound calls. */
             inboundAgentPublicId?: components["schemas"]["AgentId"];
@@ -7278,10 +7414,10 @@ export interface components {
             allowedOutboundCountries?: components["schemas"]["AllowedCountries"];
             /** @description The number pool that holds the number. Absent where none does. */
             poolId?: components["schemas"]["NumberPoolId"];
-            /** @description The trunk that the number calls over. Imported numbers only. */
+            /** @description The trunk that the number calls over. Numbers of the simulator need none. */
             trunkId?: components["schemas"]["TrunkId"];
             /**
-             * @description Why `isOutboundReady` is false. `not_active`: see `status`. `no_trunk`: it was imported, and calls over no trunk. `trunk_paused`: see `trunkReason`. `no_outbound_agent`: only campaigns, batches and workflow nodes call from it, with an agent of their own. Absent where it is true.
+             * @description Why `isOutboundReady` is false. `not_active`: see `status`. `no_trunk`: it calls over no trunk; only numbers of the simulator need none. `trunk_paused`: see `trunkReason`. `no_outbound_agent`: only campaigns, batches and workflow nodes call from it, with an agent of their own. Absent where it is true.
              * @example no_outbound_agent
              * @enum {string}
              */
@@ -11892,6 +12028,11 @@ export interface operations {
                  */
                 areaCode?: string;
                 /**
+                 * @description The type of number. A provider that has none of it in the country answers an empty list.
+                 * @example local
+                 */
+                type?: components["schemas"]["NumberType"];
+                /**
                  * @description Digits that the number contains.
                  * @example 555
                  */
@@ -12260,6 +12401,175 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listProviders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The providers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The provider.
+                 * @example twilio
+                 */
+                provider: components["schemas"]["ProviderName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The provider. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Provider"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    saveProviderAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that was read with the resource. If somebody has changed it since, nothing is done and the answer is 412. One of several is enough; `*` stands for any. A weak one (`W/"7"`) matches nothing. Without the header the change is made in any case.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The provider.
+                 * @example twilio
+                 */
+                provider: components["schemas"]["ProviderName"];
+            };
+            cookie?: never;
+        };
+        /** @description The account. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveProviderAccount"];
+            };
+        };
+        responses: {
+            /** @description The provider, with the account that is saved now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Provider"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description Numbers of the account before are here. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["ChangedMeanwhile"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["ProviderError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteProviderAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The provider.
+                 * @example twilio
+                 */
+                provider: components["schemas"]["ProviderName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account is forgotten. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderAccountDeleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description Numbers of the account are here. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

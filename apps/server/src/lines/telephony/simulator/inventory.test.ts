@@ -7,28 +7,38 @@ const now = new Date(0);
 describe('searchInventory', () => {
   test('answers the same numbers each time, of the country and area', async () => {
     const store = memoryStore();
-    const search = { country: 'US', areaCode: '212', limit: 3 };
+    const search = { type: 'local' as const, country: 'US', areaCode: '212', limit: 3 };
     const numbers = (await searchInventory(store, search)).map(({ phoneNumber }) => phoneNumber);
     expect(numbers).toEqual(['+12125550200', '+12125550201', '+12125550202']);
     expect((await searchInventory(store, search)).map(({ phoneNumber }) => phoneNumber)).toEqual(numbers);
-    expect((await searchInventory(store, { country: 'DE', limit: 1 }))[0]?.phoneNumber).toBe('+49305550200');
+    expect((await searchInventory(store, { type: 'local', country: 'DE', limit: 1 }))[0]?.phoneNumber).toBe(
+      '+49305550200',
+    );
   });
 
   test('leaves bought numbers out and still fills the page', async () => {
     const store = memoryStore();
     await buyFromInventory(store, { phoneNumber: '+12125550201', idempotencyKey: 'a' }, now);
-    const found = await searchInventory(store, { country: 'US', areaCode: '212', limit: 3 });
+    const found = await searchInventory(store, { type: 'local', country: 'US', areaCode: '212', limit: 3 });
     expect(found.map(({ phoneNumber }) => phoneNumber.slice(-4))).toEqual(['0200', '0202', '0203']);
   });
 
   test('contains looks at the national number only', async () => {
-    const found = await searchInventory(memoryStore(), { country: 'US', areaCode: '212', contains: '7788', limit: 10 });
+    const found = await searchInventory(memoryStore(), {
+      type: 'local',
+      country: 'US',
+      areaCode: '212',
+      contains: '7788',
+      limit: 10,
+    });
     expect(found.map(({ phoneNumber }) => phoneNumber)).toEqual(['+12125557788']);
-    expect(await searchInventory(memoryStore(), { country: 'GB', contains: '44205', limit: 5 })).toEqual([]);
+    expect(await searchInventory(memoryStore(), { type: 'local', country: 'GB', contains: '44205', limit: 5 })).toEqual(
+      [],
+    );
   });
 
   test('an unknown country has none', async () => {
-    expect(await searchInventory(memoryStore(), { country: 'ZZ', limit: 5 })).toEqual([]);
+    expect(await searchInventory(memoryStore(), { type: 'local', country: 'ZZ', limit: 5 })).toEqual([]);
   });
 });
 

@@ -36,10 +36,10 @@ function* linesOf(country: CountryCode, areaCode: string, contains: string): Gen
   }
 }
 
-/** The numbers that match a search and are not bought, the same ones each time. None in an unknown country. */
+/** The numbers that match a search and are not bought, the same ones each time; all of an area. None in an unknown country. */
 export async function searchInventory(store: SimulatorStore, search: NumberSearch): Promise<ProviderNumber[]> {
   const { country, limit, contains = '' } = search;
-  if (!isSupportedCountry(country)) return [];
+  if (!isSupportedCountry(country) || search.type !== 'local') return [];
   const areaCode = search.areaCode ?? defaultAreaCodes[country] ?? '';
   const matching = linesOf(country, areaCode, contains);
   const free: ProviderNumber[] = [];

@@ -111,6 +111,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     capabilities: { simulated: true },
     faults,
     liveCalls: followed.count,
+    knowsKeys: true,
     searchNumbers: (search) => searchInventory(store, search),
     buyNumber: (purchase) => buyFromInventory(store, purchase, time.now()),
     lookupNumberPurchase: (idempotencyKey) => findInInventory(store, idempotencyKey),

@@ -1,0 +1,17 @@
+import type { Logger } from 'pino';
+import type { Database } from '../../foundation/database/database.ts';
+import type { Secrets } from '../../foundation/database/secrets.ts';
+import type { Clock } from '../../foundation/values/clock.ts';
+import type { AccountProvider, NumberMarket } from '../telephony/number-market.ts';
+
+/** What providers of numbers need. */
+export interface ProviderDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  secrets: Secrets;
+  /** Where numbers are bought by anybody, by the name of the provider. */
+  markets: ReadonlyMap<string, NumberMarket>;
+  /** Where they are bought with an account, by the name of the provider. */
+  accountProviders: ReadonlyMap<string, AccountProvider>;
+}
