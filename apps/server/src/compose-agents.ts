@@ -70,6 +70,7 @@ export function serveAgents(parts: Parts, services: Services, engine: Engine): v
   const useTool = toolUser({
     ...{ results, agents: services.callAgents, callTool: tools.call, log: parts.log },
     callBack: (call, time) => callBack(callBacks, call, time),
+    sendDigits: engine.switchboard.digits.send,
   });
   const acts: Acts = {
     record_result: async (call, { result, over }) => {
@@ -83,6 +84,7 @@ export function serveAgents(parts: Parts, services: Services, engine: Engine): v
       isKept ? services.sentences.speech(call.workspaceId, spoken) : services.sentences.speechFor(call, spoken),
     sound: ({ workspaceId }, { soundId }) => services.sentences.sound(workspaceId, soundId),
     use_tool: useTool,
+    send_digits: ({ roomId }, { digits }) => engine.switchboard.digits.send(roomId, digits),
     // Nobody follows a call that is no talk.
     turn: async () => {},
     over: async ({ roomId }) => services.sentences.forget(roomId),

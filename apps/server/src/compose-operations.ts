@@ -57,7 +57,7 @@ export function handlersOf(
   const { agents, guard, inTestSlot, notifications, objects, secrets } = services;
   const { contactLists, knowledgeBases, phoneNumbers, webhooks } = features;
   const { askAgent, calls, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun } = engine;
-  const { requestEnd, nudgeHangUps } = switchboard;
+  const { requestEnd, nudgeHangUps, digits } = switchboard;
   const { maxConcurrency } = config;
   const providers = configured(services.gateways);
   const operator = operatorLimits(config);
@@ -87,7 +87,7 @@ export function handlersOf(
     ...soundOperations(features.sounds),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
     ...callIntentOperations({ ...shared, calls, nudge: intentClaiming.nudge }),
-    ...callOperations({ ...results, calls, objects, endCall }),
+    ...callOperations({ ...results, calls, objects, endCall, nudgeDigits: digits.nudge }),
     ...callStatsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
     ...exportOperations({ ...features.exports, calls }),
     ...peopleOperations({ ...shared, calls, readPhoneNumber }),

@@ -9,6 +9,7 @@ import { listTransitions } from '../src/audience/contact-lists/list.ts';
 import { uploadTransitions } from '../src/audience/contact-lists/upload.ts';
 import { batchTransitions, campaignStatuses } from '../src/dialing/batches/batch.ts';
 import { callTransitions } from '../src/dialing/calls/call.ts';
+import { dtmfTransitions } from '../src/dialing/calls/dtmf.ts';
 import { recordingTransitions } from '../src/dialing/calls/recordings/recording.ts';
 import { campaignTransitions } from '../src/dialing/campaigns/campaign.ts';
 import { runTransitions, stepTransitions } from '../src/dialing/workflows/runs/run.ts';
@@ -227,6 +228,7 @@ const machines: [table: string, schema: string, tables: Readonly<Record<string, 
   ['phone_numbers', 'PhoneNumberStatus', { phoneNumberTransitions }, 'moveNumber'],
   ['webhooks', 'WebhookStatus', { webhookTransitions }],
   ['call_recordings', 'CallRecordingStatus', { recordingTransitions }],
+  ['call_dtmf', 'CallDtmfStatus', { dtmfTransitions }],
   ['webhook_deliveries', 'WebhookDeliveryStatus', { deliveryTransitions }],
   ['workflow_runs', 'WorkflowRunStatus', { runTransitions }],
   ['workflow_run_steps', 'WorkflowStepStatus', { stepTransitions }],

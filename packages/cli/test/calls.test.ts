@@ -50,6 +50,14 @@ test('one that waits says why, is left by Ctrl-C, and is ended', async () => {
   expect(await json('calls', 'end', roomId)).toMatchObject({ status: 'cancelled' });
 });
 
+test('keys are pressed in a call that is up, and not in one that has ended', async () => {
+  const { roomId } = await place('+14155550100');
+  await cli(['calls', 'follow', roomId]);
+  const { code, stderr } = await cli(['calls', 'dtmf', roomId, '1w2']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('The call has ended already.');
+});
+
 test('a batch of a CSV file: who is left out, and what became of each', async () => {
   const people = await file('people.csv', 'Phone,Name,External ID,city\n+14155550100,Ada,7,London\n12,Nobody,8,\n');
   const later = new Date(Date.now() + 3_600_000).toISOString();

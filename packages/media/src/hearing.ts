@@ -16,6 +16,7 @@ export class Hearing {
   /** Since when sound is to be expected: the answer, or the end of a hold. Nobody waits for any before the answer. */
   #expectsSince: number | undefined;
   #hasToldSilence = false;
+  #areDigitsTold = false;
   /** Whether both could ever hear each other. */
   #wasActive = false;
 
@@ -26,8 +27,8 @@ export class Hearing {
   }
 
   /** Takes what may come from now on. */
-  expect({ receives, direction }: AudioStream, now: number): void {
-    this.inbound.expect(receives);
+  expect({ receives, direction, telephoneEventType }: AudioStream, now: number): void {
+    this.inbound.expect(receives, telephoneEventType === undefined && !this.#areDigitsTold);
     if (this.#direction !== direction && this.#expectsSince !== undefined) this.#expectsSince = now;
     this.#direction = direction;
   }
@@ -36,6 +37,12 @@ export class Hearing {
   answer(listener: InboundListener, now: number): void {
     this.#expectsSince = now;
     this.inbound.listen(listener, now);
+  }
+
+  /** The peer tells its digits beside its sound, as by INFO. */
+  tellsDigits(): void {
+    this.#areDigitsTold = true;
+    this.inbound.tellsDigits();
   }
 
   /** When any packet was taken, in ms; 0 before the first. */

@@ -4,6 +4,7 @@ import { Reception } from './reception.ts';
 import { Reorder } from './reorder.ts';
 import type { RtpPacket } from './rtp.ts';
 import { DigitReceiver } from './telephone-event.ts';
+import { ToneReceiver } from './touch-tone.ts';
 
 const FRAME_MS = FRAME / BYTES_PER_MS;
 const silence = Buffer.alloc(FRAME, ULAW_SILENCE);
@@ -45,6 +46,8 @@ export class InboundAudio {
     (count) => this.#makeUpFor(count),
   );
   #digits = new DigitReceiver();
+  /** Hears digits in the sound of a peer that tells them in no other way. */
+  #tones: ToneReceiver | undefined;
   #listener: InboundListener | undefined;
   /** What is left over where packets are not of 20 ms. */
   #rest: Buffer = Buffer.alloc(0);
@@ -59,9 +62,19 @@ export class InboundAudio {
   #budget = BURST;
   #budgetAt = 0;
 
-  /** What payload types mean from now on. */
-  expect(formats: ReadonlyMap<number, AudioFormat>): void {
+  /**
+   * What payload types mean from now on.
+   * @param areTonesHeard whether digits are looked for in the sound itself
+   */
+  expect(formats: ReadonlyMap<number, AudioFormat>, areTonesHeard = false): void {
     this.#formats = formats;
+    if (areTonesHeard) this.#tones ??= new ToneReceiver();
+    else this.tellsDigits();
+  }
+
+  /** The peer tells its digits in another way: as tones they would be heard twice. */
+  tellsDigits(): void {
+    this.#tones = undefined;
   }
 
   /** From now on, what is heard goes to a listener; what came before goes nowhere. */
@@ -139,6 +152,7 @@ export class InboundAudio {
     const format = this.#formats.get(packet.payloadType);
     if (!this.#listener || !format) return; // comfort noise (13) too: silence is filled in
     if (format === 'telephone-event') {
+      this.tellsDigits();
       const digit = this.#digits.hear(packet);
       if (digit !== undefined) this.#listener.digit(digit);
       return;
@@ -167,7 +181,11 @@ export class InboundAudio {
   #tell(ulaw: Buffer): void {
     if (!this.#listener) return;
     let sound: Buffer = this.#rest.length === 0 ? ulaw : Buffer.concat([this.#rest, ulaw]);
-    for (; sound.length >= FRAME; sound = sound.subarray(FRAME)) this.#listener.frame(sound.subarray(0, FRAME));
+    for (; sound.length >= FRAME; sound = sound.subarray(FRAME)) {
+      const frame = sound.subarray(0, FRAME);
+      this.#listener.frame(frame);
+      for (const digit of this.#tones?.hear(frame) ?? '') this.#listener.digit(digit);
+    }
     this.#rest = sound;
   }
 }

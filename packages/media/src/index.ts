@@ -20,6 +20,6 @@ export { type PortShares, RtpPorts } from './rtp-ports.ts';
 export { type ServeMediaOptions, serveMedia } from './serve-media.ts';
 export { SrtpReceiver, SrtpSender } from './srtp.ts';
 export type { SrtpKey, SrtpKeys, SrtpSuite } from './srtp-key.ts';
-export { isDigit } from './telephone-event.ts';
+export { digitsMs, isDigit, isPause } from './telephone-event.ts';
 export type { EndOf, OpenVoices, Speech, Voice, Voices } from './voice.ts';
 export { Words } from './words.ts';

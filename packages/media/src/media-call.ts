@@ -8,7 +8,13 @@ import { RtcpPeer } from './rtcp-peer.ts';
 import { RtpLine } from './rtp-line.ts';
 import { Speaking } from './speaking.ts';
 import { AGENT, CALLEE, StereoWav } from './stereo-wav.ts';
+import { digitsMs } from './telephone-event.ts';
 import type { Speech, Voice } from './voice.ts';
+
+/** Digits that could not be sent by so much later, as in a hold, are left out. */
+const MOST_LATE_MS = 3000;
+/** What the callee's side tells of a digit is not another one if it was heard so shortly before. */
+const TOLD_TWICE_MS = 1000;
 
 /** What all calls of a thread share. */
 export interface CallDeps {
@@ -33,6 +39,8 @@ export class MediaCall implements Paced {
   #stream: AudioStream | undefined;
   #endPacing: (() => void) | undefined;
   #isAnswered = false;
+  /** The last one that was heard in what came, and when. */
+  #lastDigit: { digit: string; at: number } | undefined;
 
   constructor(options: CallOptions, deps: CallDeps) {
     this.#options = options;
@@ -73,7 +81,10 @@ export class MediaCall implements Paced {
           this.#recording?.write(CALLEE, ulaw);
           this.#speaking.hear(ulaw);
         },
-        digit: (digit) => this.digit(digit),
+        digit: (digit) => {
+          this.#lastDigit = { digit, at: performance.now() };
+          this.#takeDigit(digit);
+        },
       },
       now,
     );
@@ -81,14 +92,34 @@ export class MediaCall implements Paced {
     this.#speaking.answer(now);
   }
 
-  /** A digit of the callee, heard here or told by INFO. */
+  /** A digit that the callee's side tells by INFO. */
   digit(digit: string): void {
+    this.#hearing.tellsDigits();
+    const heard = this.#lastDigit;
+    // It may send the first one as a tone, too.
+    if (heard?.digit === digit && performance.now() - heard.at < TOLD_TWICE_MS) this.#lastDigit = undefined;
+    else this.#takeDigit(digit);
+  }
+
+  #takeDigit(digit: string): void {
     this.#speaking.hear(digit);
     this.#deps.emit({ type: 'digit', digit });
   }
 
-  sendDigits(digits: string): void {
-    this.#outbound.digits.add(digits);
+  /**
+   * Sends digits and pauses, one after the other.
+   * @throws Error if they could not be sent in time, or the call has ended
+   */
+  sendDigits(digits: string): Promise<void> {
+    const sender = this.#outbound.digits;
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => sender.drop(), digitsMs(digits) + MOST_LATE_MS);
+      sender.add(digits, (isSent) => {
+        clearTimeout(late);
+        if (isSent) resolve();
+        else reject(new Error('The digits could not be sent: no sound goes to the far side now.'));
+      });
+    });
   }
 
   /** Gives the call a voice, in place of the one that it has. @returns what the voice answers when it is `opened` */
@@ -143,6 +174,7 @@ export class MediaCall implements Paced {
   /** Ends the call's media: the voice is told, the peer gets BYE, the recording is written to its end. */
   async close(): Promise<MediaStats> {
     this.#endPacing?.();
+    this.#outbound.digits.drop();
     const voiceEnd = this.#speaking.close();
     const stats = { ...this.stats, ...(voiceEnd !== undefined && { voiceEnd }) };
     this.#line.close();

@@ -2,7 +2,7 @@ import { type AudioStream, isUnspecified } from './audio-stream.ts';
 import type { MediaEvent, MediaStats } from './media-events.ts';
 import { MediaFault, MediaThread } from './media-thread.ts';
 import { type PortShares, RtpPorts } from './rtp-ports.ts';
-import { isDigit } from './telephone-event.ts';
+import { digitsMs, isDigit, isPause } from './telephone-event.ts';
 import type { EndOf, Voices } from './voice.ts';
 import { BEHIND } from './worker-channel.ts';
 
@@ -71,7 +71,12 @@ export interface MediaHandle<V extends Voices> {
   speak<K extends keyof V & string>(kind: K, ask: V[K]['ask'], extraMs?: number): Promise<V[K]['answer']>;
   /** A digit that the callee sent by INFO. What is none is left out. */
   digit(digit: string): Promise<void>;
-  /** Sends digits to the callee (RFC 4733), where it takes any. */
+  /**
+   * Sends digits to the callee: as events (RFC 4733) if it takes these, else as tones in the sound. They are in no recording.
+   * @param digits those that `isDigit`, and between them `w` for half a second and `W` for a second; all else is left out
+   * @returns once they are sent
+   * @throws MediaFault if they could not be in time, as in a hold
+   */
   sendDigits(digits: string): Promise<void>;
   stats(): Promise<MediaStats<EndOf<V>>>;
   /** Ends the media: the voice is closed, BYE by RTCP, the recording to its end. Once only. */
@@ -184,7 +189,10 @@ export class MediaPlane<V extends Voices> {
       digit: async (digit) => {
         if (isDigit(digit)) await thread.ask(id, 'digit', { digit });
       },
-      sendDigits: (digits) => thread.ask(id, 'sendDigits', { digits: [...digits].filter(isDigit).join('') }),
+      sendDigits: async (asked) => {
+        const digits = [...asked].filter((each) => isDigit(each) || isPause(each)).join('');
+        await thread.ask(id, 'sendDigits', { digits }, digitsMs(digits));
+      },
       stats: () => thread.ask(id, 'stats', undefined) as Promise<MediaStats<EndOf<V>>>,
       close: async () => {
         const stats = await thread.ask(id, 'close', undefined).finally(end);

@@ -3,6 +3,7 @@ import type { AudioStream } from './audio-stream.ts';
 import { ulawToAlaw } from './g711.ts';
 import { OutboundAudio } from './outbound-audio.ts';
 import { readRtp } from './rtp.ts';
+import { ToneReceiver } from './touch-tone.ts';
 
 const stream: AudioStream = {
   remote: { address: '198.51.100.7', port: 4000, rtcpAddress: '198.51.100.7', rtcpPort: 4001 },
@@ -47,7 +48,7 @@ test('time that passes without packets moves the timestamp, not the sequence', (
   expect(after.marker).toBe(true);
 });
 
-test('digits take the place of sound, under their own number; a peer that takes none hears none', () => {
+test('digits take the place of sound, under their own number; a peer that takes none hears tones, and sound after them', () => {
   const { audio, next } = sending();
   audio.digits.add('7');
   const packets = Array.from({ length: 8 }, () => next());
@@ -57,5 +58,8 @@ test('digits take the place of sound, under their own number; a peer that takes 
   expect(packets[0]!.payload[0]).toBe(7);
   const deaf = sending({ ...stream, telephoneEventType: undefined });
   deaf.audio.digits.add('7');
-  expect(deaf.next().payloadType).toBe(0);
+  const heard = Array.from({ length: 10 }, () => deaf.next());
+  expect(new Set(heard.map(({ payloadType }) => payloadType))).toEqual(new Set([0]));
+  expect(new ToneReceiver().hear(Buffer.concat(heard.map(({ payload }) => payload)))).toBe('7');
+  expect(heard.at(-1)!.payload).toEqual(said);
 });

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { AudioStream } from './audio-stream.ts';
-import { BYTES_PER_MS, ulawToAlaw } from './g711.ts';
+import { BYTES_PER_MS, ULAW_SILENCE, ulawToAlaw } from './g711.ts';
 import type { SenderState } from './rtcp.ts';
 import { RTP_HEADER, writeRtpHeader } from './rtp.ts';
-import { DigitSender } from './telephone-event.ts';
+import { DigitSender, type SentDigit } from './telephone-event.ts';
+import { writeTone } from './touch-tone.ts';
 
-/** What the callee hears, as packets: sound in the peer's codec, and digits in between. */
+/** What the callee hears, as packets: sound in the peer's codec, and digits in between, as tones if it takes no events. */
 export class OutboundAudio {
   readonly digits = new DigitSender();
   /** Not near the end of its numbers: who misses the first packets must not miss that they roll over (RFC 3711 section 3.3.1). */
@@ -44,8 +45,10 @@ export class OutboundAudio {
    */
   packet(ulaw: Buffer, talking: boolean, stream: AudioStream): Buffer {
     const { telephoneEventType } = stream;
-    const event = telephoneEventType === undefined ? undefined : this.digits.next(this.#timestamp, ulaw.length);
-    const payload = event?.payload ?? (stream.codec === 'PCMA' ? ulawToAlaw(ulaw) : ulaw);
+    const digit = this.digits.next(this.#timestamp, ulaw.length);
+    const event = telephoneEventType === undefined ? undefined : digit;
+    const sound = digit && !event ? toneOf(digit, ulaw.length) : ulaw;
+    const payload = event?.payload ?? (stream.codec === 'PCMA' ? ulawToAlaw(sound) : sound);
     const packet = Buffer.allocUnsafe(RTP_HEADER + payload.length);
     writeRtpHeader(packet, {
       payloadType: event ? telephoneEventType! : stream.payloadType,
@@ -69,4 +72,10 @@ export class OutboundAudio {
     this.#timestamp = (this.#timestamp + ms * BYTES_PER_MS) >>> 0;
     this.#marksNext = true;
   }
+}
+
+function toneOf({ digit, from, until }: SentDigit, length: number): Buffer {
+  const tone = Buffer.alloc(length, ULAW_SILENCE);
+  writeTone(tone.subarray(0, until - from), digit, from);
+  return tone;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DigitReceiver, DigitSender, isDigit } from './telephone-event.ts';
+import { DigitReceiver, DigitSender, digitsMs, isDigit } from './telephone-event.ts';
 
 type Press = [digit: number, timestamp: number, duration: number, marker?: boolean];
 
@@ -58,4 +58,22 @@ test('what is sent is heard, with three end packets and a pause', () => {
   expect(sent.filter(({ packet }) => packet!.payload[1]! & 0x80)).toHaveLength(9);
   expect(new Set(sent.map(({ packet }) => packet!.timestamp))).toEqual(new Set([0, 9 * 160, 18 * 160]));
   expect(sent.map(({ at }) => at).filter((at, index, all) => index > 0 && at - all[index - 1]! > 2)).toEqual([9, 18]);
+});
+
+test('pauses stand between digits, and each request is told once its own are sent', () => {
+  const sender = new DigitSender();
+  const told: string[] = [];
+  sender.add('1w2', (isSent) => told.push(`first ${isSent}`));
+  sender.add('3WW', (isSent) => told.push(`second ${isSent}`));
+  sender.add('4', (isSent) => told.push(`third ${isSent}`));
+  const begins: string[] = [];
+  for (let at = 0; at < 200; at += 1) {
+    const packet = sender.next(at * 160, 160);
+    if (packet?.marker) begins.push(`${packet.digit} at ${at * 20}`);
+    if (packet?.digit === '4') sender.drop();
+  }
+  // A digit and its end packets take 140 ms, and the pause after it 60 at least, of which 20 are the last packet's own.
+  expect(begins).toEqual(['1 at 0', '2 at 680', '3 at 860', '4 at 3040']);
+  expect(told).toEqual(['first true', 'second true', 'third false']);
+  expect(digitsMs('1w2')).toBe(820);
 });

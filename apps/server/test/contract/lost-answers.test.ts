@@ -106,6 +106,8 @@ async function makingsOf({ client, database }: TestServer): Promise<Making[]> {
     ...{ workspace_id: workspaceId, campaign_id: campaignId, phone_number: 14155550121 },
     ...{ state: 'done', last_outcome: 'busy' },
   });
+  const up = { status: 'in_progress' as const, answered_at: new Date(), to_number: 14155550122 };
+  const room = toId('room', (await seedRow(database, 'calls', { workspace_id: workspaceId, ...up })).id);
   const calling = { agentId: 'agent_reception', fromNumber: FROM };
   const connection = { type: 'stream', url: 'wss://agents.example.com', secret: `ags_${'a'.repeat(32)}` };
   const shown = { showsSecret: true as const };
@@ -141,6 +143,7 @@ async function makingsOf({ client, database }: TestServer): Promise<Making[]> {
       { fileName: 'a.csv' },
       { fileName: 'b.csv' },
     ),
+    makes('sendCallDtmf', `/v1/calls/${room}/dtmf`, { digits: '12' }, { digits: '13' }),
     makes('createErasure', '/v1/erasures', { phoneNumber: '+14155550111' }, { phoneNumber: '+14155550112' }),
     makes(
       'createExport',
@@ -274,6 +277,7 @@ async function countsOf({ database }: TestServer): Promise<Record<string, number
 /** By the audit log; a token of a stream stands nowhere. */
 const whatIsMade = {
   ...{ 'agent.created': 1, 'api_key.created': 1, 'batch.started': 1, 'call.created': 1, 'call.test_started': 1 },
+  'call.dtmf_sent': 1,
   ...{
     'campaign.created': 1,
     'campaign.redialled': 1,

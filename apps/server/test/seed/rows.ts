@@ -35,6 +35,7 @@ const usual = {
     const pace = { calls_per_second: 1000, next_start_at: new Date(0) };
     return { id, termination_url: `${id}.example.com`, transport: 'auto', ...pace, ...state, ...stamps() };
   },
+  call_dtmf: () => ({ id: newUuid(), status: 'sent', requested_at: new Date(), ended_at: new Date() }),
   trunk_health: () => ({}),
   agent_health: () => ({}),
   agents: () => ({

@@ -59,8 +59,23 @@ export function addCalls(program: Command, io: Io): void {
     make,
   );
   calls.one('end <room>', 'Hang up', (client, room = '') => client.calls.end(room));
+  const dtmf = {
+    usage: 'dtmf <room> <digits>',
+    says: 'Press keys; w pauses half a second, W one',
+    example: `dtmf ${EXAMPLE} 2W104#`,
+  };
+  calls.add(dtmf, sendDigits);
   const follow = { usage: 'follow <room>', says: 'Follow a call to its end', example: `follow ${EXAMPLE}` };
   calls.add(follow, followCall);
+}
+
+/** Has keys pressed, and waits until they are. */
+async function sendDigits({ client, io, screen }: Context, room = '', digits = ''): Promise<void> {
+  const asked = await client.calls.sendDtmf(room, { digits });
+  const read = () => client.calls.getDtmf(room, asked.id);
+  const sent = await pollUntil(read, ({ endedAt }) => endedAt !== undefined, { signal: io.signal });
+  screen.record(sent);
+  if (sent.status === 'failed') throw new Fault(`The keys were not pressed: ${sent.reason}.`);
 }
 
 /** Reads a call twice a second, and tells each state. Calls have no stream of events of their own. */

@@ -197,6 +197,10 @@ export interface CallsMethods {
   get(roomId: string, options?: RequestOptions): Answer<'getCall'>;
   /** End a call. `POST /v1/calls/{roomId}/end` */
   end(roomId: string, options?: RequestOptions): Answer<'endCall'>;
+  /** Press keys in a call. `POST /v1/calls/{roomId}/dtmf` */
+  sendDtmf(roomId: string, body: Body<'sendCallDtmf'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'sendCallDtmf'>;
+  /** Read what came of digits. `GET /v1/calls/{roomId}/dtmf/{dtmfId}` */
+  getDtmf(roomId: string, dtmfId: string, options?: RequestOptions): Answer<'getCallDtmf'>;
   /** Read a call's SIP messages. `GET /v1/calls/{roomId}/sip` */
   getSip(roomId: string, options?: RequestOptions): Answer<'getCallSip'>;
   /** Delete a call's recording. `DELETE /v1/calls/{roomId}/recording` */
@@ -469,7 +473,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   campaigns:
     '/calls+ ! Pq*/start P*/pause P*/resume P*/stop P*/unschedule P*/cancel Pb*/preview Gl*/contacts redialContacts:Pbk*/contacts/redial skipContact:P*/contacts*/skip getStats:G*/stats streamEvents:Gs*/events',
   calls:
-    '+ getStats:Gq/stats G* P*/end getSip:G*/sip deleteRecording:D*/recording getRecordingPeaks:Gq*/recording/peaks recordResult:Pb*/result Gl Pbk',
+    '+ getStats:Gq/stats G* P*/end sendDtmf:Pbk*/dtmf getDtmf:G*/dtmf* getSip:G*/sip deleteRecording:D*/recording getRecordingPeaks:Gq*/recording/peaks recordResult:Pb*/result Gl Pbk',
   exports:
     '+ Gl Pbk G* D*',
   erasures:

@@ -1520,6 +1520,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/calls/{roomId}/dtmf": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Press keys in a call
+         * @description Sends digits to whoever is at the other end of an answered call, such as the menu of a machine: as events in RTP (RFC 4733) if the other side takes these, else as tones in the sound, or by SIP INFO if the trunk's `dtmf` says so. The server that holds the call sends them once, after what was asked for before; `GET` of the answer's `id` tells what came of it. The digits stand in no log, no event and no recording. What the agent says meanwhile is not heard. Repeat a request safely with the same `Idempotency-Key`.
+         */
+        post: operations["sendCallDtmf"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/{roomId}/dtmf/{dtmfId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+                /**
+                 * @description ID of the request for digits.
+                 * @example dtmf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                dtmfId: components["schemas"]["DtmfId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read what came of digits
+         * @description Whether digits were sent, and why not. What they were is not told.
+         */
+        get: operations["getCallDtmf"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/calls/{roomId}/sip": {
         parameters: {
             query?: never;
@@ -5351,6 +5408,19 @@ export interface components {
          */
         TrunkCodecsInput: components["schemas"]["TrunkCodecInput"][];
         /**
+         * @description How digits that are sent in a call reach the carrier. `rtp`: as events (RFC 4733), or as tones if it takes none. `info`: by SIP INFO, for carriers that look for them nowhere else.
+         * @default rtp
+         * @example rtp
+         */
+        TrunkDtmf: ("rtp" | "info") | (string & Record<never, never>);
+        /**
+         * @description How digits that are sent in a call reach the carrier. `rtp`: as events (RFC 4733), or as tones if it takes none. `info`: by SIP INFO, for carriers that look for them nowhere else.
+         * @default rtp
+         * @example rtp
+         * @enum {string}
+         */
+        TrunkDtmfInput: "rtp" | "info";
+        /**
          * @description Whether sound is encrypted. Only `none` so far; an offer of SRTP is rejected.
          * @default none
          */
@@ -5416,6 +5486,7 @@ export interface components {
             dialPrefix?: components["schemas"]["TrunkDialPrefix"];
             callerIdHeader: components["schemas"]["TrunkCallerIdHeader"];
             codecs: components["schemas"]["TrunkCodecs"];
+            dtmf?: components["schemas"]["TrunkDtmf"];
             mediaEncryption: components["schemas"]["TrunkMediaEncryption"];
             headers?: components["schemas"]["TrunkHeaders"];
             headersToAgent?: components["schemas"]["TrunkHeadersToAgent"];
@@ -5490,6 +5561,7 @@ export interface components {
             dialPrefix?: components["schemas"]["TrunkDialPrefix"] | null;
             callerIdHeader?: components["schemas"]["TrunkCallerIdHeaderInput"];
             codecs?: components["schemas"]["TrunkCodecsInput"];
+            dtmf?: components["schemas"]["TrunkDtmfInput"];
             mediaEncryption?: components["schemas"]["TrunkMediaEncryptionInput"];
             /** @description Headers that each call carries. `null` is as if it were left out. */
             headers?: components["schemas"]["TrunkHeaders"] | null;
@@ -5558,6 +5630,11 @@ export interface components {
              */
             callerIdHeader?: "from" | "pai" | "ppi" | "rpid";
             codecs?: components["schemas"]["TrunkCodecsInput"];
+            /**
+             * @description How digits that are sent reach the carrier.
+             * @enum {string}
+             */
+            dtmf?: "rtp" | "info";
             /**
              * @description Only `none` so far.
              * @enum {string}
@@ -7055,6 +7132,41 @@ export interface components {
             /** @description The status now. It can still be an active one for the moment that the provider takes to hang up. */
             status: components["schemas"]["CallStatus"];
             /** @description When the call ended. Absent for the moment that the provider takes to hang up. */
+            endedAt?: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description Keys of a telephone, `0` to `9`, `*`, `#` and `A` to `D`, and between them `w` for a pause of half a second and `W` for one of a second. At least one key. Each sounds for 100 ms, and 60 ms are free after it.
+         * @example 2W104#
+         */
+        CallDigits: string;
+        /** @description What is pressed in a call. */
+        SendCallDtmf: {
+            digits: components["schemas"]["CallDigits"];
+        };
+        /**
+         * @description ID of a request for digits.
+         * @example dtmf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        DtmfId: string;
+        /**
+         * @description `waiting`: the server that holds the call has not taken them yet. `sending`: it has, and they are on their way. `sent` and `failed` are the end.
+         * @example sent
+         */
+        CallDtmfStatus: ("waiting" | "sending" | "sent" | "failed") | (string & Record<never, never>);
+        /**
+         * @description Why digits were not sent, or not all of them: `call_ended`; `no_sound`, nothing is sent to the other side now, as while it holds the call; `refused`, it takes no INFO; `too_many` waited; `not_taken`, no server had the call for 30 seconds; `server_lost`, the server was lost that was sending them; `error`, a fault that nobody has thought of.
+         * @example call_ended
+         */
+        CallDtmfReason: ("call_ended" | "no_sound" | "refused" | "too_many" | "not_taken" | "server_lost" | "error") | (string & Record<never, never>);
+        /** @description Digits that were asked for in a call. What they are is not told. */
+        CallDtmf: {
+            id: components["schemas"]["DtmfId"];
+            roomId: components["schemas"]["RoomId"];
+            status: components["schemas"]["CallDtmfStatus"];
+            reason?: components["schemas"]["CallDtmfReason"];
+            /** @description When they were asked for. */
+            requestedAt: components["schemas"]["Timestamp"];
+            /** @description When they were sent, or could not be. */
             endedAt?: components["schemas"]["Timestamp"];
         };
         /** @description One SIP message of a call. What answers challenges, the keys of sound and the digits that were pressed are left out. */
@@ -10009,6 +10121,32 @@ export interface components {
             /** @description The step after it if that can't be done. Without one the call is hung up then. */
             otherwise?: components["schemas"]["ScriptStepId"];
         };
+        /** @description Presses keys, such as those of the menu that was reached. The script goes on once they are sent. */
+        ScriptPressKeys: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Presses keys.
+             * @constant
+             */
+            type: "press_keys";
+            digits: components["schemas"]["CallDigits"];
+            next?: components["schemas"]["ScriptStepId"];
+            /** @description The step after it if they can't be sent. Without one the call is hung up then. */
+            otherwise?: components["schemas"]["ScriptStepId"];
+        };
+        /** @description Presses keys, such as those of the menu that was reached. The script goes on once they are sent. */
+        ScriptPressKeysInput: {
+            id: components["schemas"]["ScriptStepId"];
+            /**
+             * @description Presses keys.
+             * @constant
+             */
+            type: "press_keys";
+            digits: components["schemas"]["CallDigits"];
+            next?: components["schemas"]["ScriptStepId"];
+            /** @description The step after it if they can't be sent. Without one the call is hung up then. */
+            otherwise?: components["schemas"]["ScriptStepId"];
+        };
         /** @description Hangs up, once all that was said has been heard. */
         ScriptHangUp: {
             id: components["schemas"]["ScriptStepId"];
@@ -10028,9 +10166,9 @@ export interface components {
             type: "hang_up";
         };
         /** @description One step of a script. Without `next` it goes on with the step that stands behind it in the list; behind the last one the call is hung up. */
-        ScriptStep: components["schemas"]["ScriptSay"] | components["schemas"]["ScriptAsk"] | components["schemas"]["ScriptBranch"] | components["schemas"]["ScriptSet"] | components["schemas"]["ScriptOptOut"] | components["schemas"]["ScriptCallBack"] | components["schemas"]["ScriptHangUp"] | never;
+        ScriptStep: components["schemas"]["ScriptSay"] | components["schemas"]["ScriptAsk"] | components["schemas"]["ScriptBranch"] | components["schemas"]["ScriptSet"] | components["schemas"]["ScriptOptOut"] | components["schemas"]["ScriptCallBack"] | components["schemas"]["ScriptPressKeys"] | components["schemas"]["ScriptHangUp"] | never;
         /** @description One step of a script. Without `next` it goes on with the step that stands behind it in the list; behind the last one the call is hung up. */
-        ScriptStepInput: components["schemas"]["ScriptSayInput"] | components["schemas"]["ScriptAskInput"] | components["schemas"]["ScriptBranchInput"] | components["schemas"]["ScriptSetInput"] | components["schemas"]["ScriptOptOutInput"] | components["schemas"]["ScriptCallBackInput"] | components["schemas"]["ScriptHangUpInput"];
+        ScriptStepInput: components["schemas"]["ScriptSayInput"] | components["schemas"]["ScriptAskInput"] | components["schemas"]["ScriptBranchInput"] | components["schemas"]["ScriptSetInput"] | components["schemas"]["ScriptOptOutInput"] | components["schemas"]["ScriptCallBackInput"] | components["schemas"]["ScriptPressKeysInput"] | components["schemas"]["ScriptHangUpInput"];
         /** @description What is said and done, from the first step on. */
         ScriptSteps: components["schemas"]["ScriptStep"][];
         /** @description What is said and done, from the first step on. */
@@ -10161,7 +10299,7 @@ export interface components {
             headerNames: string[];
             timeoutSeconds: components["schemas"]["AgentToolTimeoutSeconds"];
         };
-        /** @description Tools of one's own, beside those that a speech model has: `end_call`, `opt_out`, `call_back`, `record_result` and `search_knowledge`. For agents with a `realtime` connection. */
+        /** @description Tools of one's own, beside those that a speech model has: `end_call`, `opt_out`, `call_back`, `press_keys`, `record_result` and `search_knowledge`. For agents with a `realtime` connection. */
         AgentTools: components["schemas"]["AgentTool"][];
         /**
          * @description What it can do in a call, a word for each: the tools of a speech model, those of one's own last, or the kinds of steps that a script has. Absent of a stream: what its process can the server doesn't know.
@@ -10169,6 +10307,7 @@ export interface components {
          *       "end_call",
          *       "opt_out",
          *       "call_back",
+         *       "press_keys",
          *       "record_result",
          *       "free_slots"
          *     ]
@@ -10308,7 +10447,7 @@ export interface components {
             /** @default 8 */
             timeoutSeconds?: components["schemas"]["AgentToolTimeoutSeconds"];
         };
-        /** @description Tools of one's own, in the place of all that there were, beside those that a speech model has: `end_call`, `opt_out`, `call_back`, `record_result` and `search_knowledge`. For agents with a `realtime` connection. */
+        /** @description Tools of one's own, in the place of all that there were, beside those that a speech model has: `end_call`, `opt_out`, `call_back`, `press_keys`, `record_result` and `search_knowledge`. For agents with a `realtime` connection. */
         CreateAgentTools: components["schemas"]["CreateAgentTool"][];
         /** @description A new agent. */
         CreateAgent: {
@@ -15365,6 +15504,105 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendCallDtmf: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description What is pressed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendCallDtmf"];
+            };
+        };
+        responses: {
+            /** @description The digits are sent in a moment. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallDtmf"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The call is not answered yet, or has ended; too many digits of it wait; or the Idempotency-Key is taken. `x-should-retry` is `true` for `idempotency_in_progress` only. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCallDtmf: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+                /**
+                 * @description ID of the request for digits.
+                 * @example dtmf_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                dtmfId: components["schemas"]["DtmfId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request for digits. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallDtmf"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

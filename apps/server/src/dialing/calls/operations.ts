@@ -7,11 +7,13 @@ import { existing, notFound, ServiceError } from '../../foundation/values/servic
 import { readMessages } from '../../lines/telephony/kept-messages.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
 import { fromE164 } from './call.ts';
+import { shapeDtmf } from './dtmf.ts';
 import { metadataPairs } from './metadata-pairs.ts';
 import { type CallResultDeps, recordCallResult } from './record-call-result.ts';
 import { deleteRecording } from './recordings/delete-recording.ts';
 import { readPeaks } from './recordings/read-peaks.ts';
 import { withRecordingUrl } from './recordings/recording-url.ts';
+import { readDtmf, requestDtmf } from './request-dtmf.ts';
 import { shapeCall } from './shape-call.ts';
 import type { CallStore } from './store.ts';
 import type { Switchboard } from './switchboard.ts';
@@ -24,6 +26,7 @@ const uuid = (id: string | undefined) => (id === undefined ? undefined : fromId(
 export interface CallDeps extends CallResultDeps {
   calls: CallStore;
   endCall: Switchboard['endCall'];
+  nudgeDigits: Switchboard['digits']['nudge'];
   objects: Pick<ObjectStore, 'downloadUrl' | 'get'>;
 }
 
@@ -67,6 +70,22 @@ export function callOperations(deps: CallDeps) {
     endCall: async ({ path }, context) => {
       const auditEntry = auditOf(context)('call.ended', 'call', path.roomId);
       return { status: 200, body: await deps.endCall(context.workspaceId, fromId(path.roomId), auditEntry) };
+    },
+    sendCallDtmf: async ({ path, body, headers }, context) => {
+      const { made, replayed } = await requestDtmf(deps, {
+        workspaceId: context.workspaceId,
+        roomId: fromId(path.roomId),
+        digits: body.digits,
+        idempotencyKey: headers['Idempotency-Key'],
+        auditEntry: auditOf(context)('call.dtmf_sent', 'call', path.roomId),
+      });
+      deps.nudgeDigits();
+      const answer = { status: 202 as const, body: shapeDtmf(made) };
+      return replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
+    },
+    getCallDtmf: async ({ path }, { workspaceId }) => {
+      const read = (tx: WorkspaceTx) => readDtmf(tx, fromId(path.roomId), fromId(path.dtmfId));
+      return { status: 200, body: shapeDtmf(await existing(database.inSnapshot(workspaceId, read))) };
     },
     completeCall: async ({ path }, context) => {
       const roomId = path.callSid.replace('.json', '');

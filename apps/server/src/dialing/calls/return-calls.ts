@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
+import type { Logger } from 'pino';
 import type { Database, EngineTx } from '../../foundation/database/database.ts';
+import type { Lease } from '../../foundation/database/lease.ts';
 import { from } from '../../foundation/database/moves.ts';
 import type { Row } from '../../foundation/database/schema.ts';
-import { utcDay } from '../../foundation/values/clock.ts';
+import { type Clock, utcDay } from '../../foundation/values/clock.ts';
 import { uncountUses } from '../../lines/number-pools/count-uses.ts';
 import { callTransitions, type EndedCall, type HeldCall, type ReturnedCall } from './call.ts';
 import type { CallOwners } from './call-owner.ts';
@@ -102,3 +104,30 @@ export async function returnCalls(database: Database, calls: HeldCall[], server:
     await owners.onCallsEnded(tx, [...cancelled.map(ended('cancelled')), ...forgotten.rows.map(ended('unknown'))], now);
   });
 }
+
+/** Gives back calls that no provider has heard of. What can't be given back now is looked up, and given back then. */
+export const callReturner =
+  (options: {
+    database: Database;
+    lease: Pick<Lease, 'serverId'>;
+    clock: Clock;
+    log: Logger;
+    owners: CallOwners;
+    mayJudge: () => Promise<boolean>;
+    /** Has the calls held no more, or looked up until the provider can say what became of them. */
+    release: (calls: HeldCall[]) => void;
+    watch: (calls: HeldCall[]) => void;
+    onReturned: (count: number) => void;
+  }) =>
+  async (calls: HeldCall[], giveBackCalls = returnCalls): Promise<void> => {
+    const { database, lease, clock, log, owners, mayJudge, release, watch, onReturned } = options;
+    release(calls);
+    try {
+      if (!(await mayJudge())) return watch(calls);
+      await giveBackCalls(database, calls, { owners, serverId: lease.serverId(), now: clock.now() });
+      onReturned(calls.length);
+    } catch (error) {
+      log.error({ err: error, calls: calls.length }, 'calls could not be given back; it is tried again');
+      watch(calls);
+    }
+  };

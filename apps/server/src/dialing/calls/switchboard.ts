@@ -24,7 +24,8 @@ import { type AskWhoTakes, receiveCalls } from './receive-calls.ts';
 import { createCallReconciler } from './reconcile-calls.ts';
 import { createCallRecorder } from './record-call-events.ts';
 import { requestEndOfCalls } from './request-end.ts';
-import { returnCalls, returnQueuedCalls } from './return-calls.ts';
+import { callReturner, returnQueuedCalls } from './return-calls.ts';
+import { createDigitSender } from './send-requested-digits.ts';
 import type { CallStore } from './store.ts';
 import { traceEnds } from './trace-calls.ts';
 import { agentsWithdrawer } from './withdraw-calls-of-agents.ts';
@@ -70,6 +71,8 @@ export interface Switchboard {
   endCall(workspaceId: string, roomId: string, auditEntry: AuditEntry): Promise<CallEnded>;
   /** Asks for the end of calls, as `request-end.ts` says; the caller holds the rows of their owners. */
   requestEnd(tx: WorkspaceTx, roomIds: string[], now: Date): Promise<number>;
+  /** Sends digits in calls that this process holds. */
+  digits: Pick<ReturnType<typeof createDigitSender>, 'send' | 'nudge'>;
   /** Hangs up at once what it was asked to end. */
   nudgeHangUps(): void;
   /** Places nothing any more, and gives back what is not placed yet; calls that are up go on. */
@@ -115,19 +118,8 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
   };
   const metrics = registerCallMetrics(options.registry, () => held.size);
 
-  /** What can't be given back now is looked up, and given back then. */
-  const giveBack = async (calls: HeldCall[], giveBackCalls = returnCalls) => {
-    release(calls);
-    try {
-      if (!(await mayJudge())) return watch(calls);
-      await giveBackCalls(database, calls, { owners, serverId: lease.serverId(), now: clock.now() });
-      metrics.returned(calls.length);
-    } catch (error) {
-      log.error({ err: error, calls: calls.length }, 'calls could not be given back; it is tried again');
-      watch(calls);
-    }
-  };
   const parts = { database, lease, leaseSeconds, clock, log, mayJudge, doubt };
+  const giveBack = callReturner({ ...parts, owners, release, watch, onReturned: metrics.returned });
   const common = { ...parts, owners, recordEvents, gatewayFor: gatewayAmong(gateways), callOf, giveBack };
   const recorder = createCallRecorder({
     ...common,
@@ -156,6 +148,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
     onUnknown: (call) => watch([call]),
   });
 
+  const digits = createDigitSender(common);
   let hangingUp: Repeating | undefined;
   let receiving: { close(): Promise<void> } | undefined;
   let unsubscribe: (() => void)[] = [];
@@ -164,6 +157,7 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
     start: () => {
       unsubscribe = [...new Set(gateways.values())].map((gateway) => gateway.onEvents(recorder.record));
       hangingUp = hangUpRequested(common);
+      digits.start();
       reconciler.start();
       const { agents, ask, maxInboundCalls } = options;
       receiving = receiveCalls({ ...common, gateways, agents, ask, maxInboundCalls, hold, release, watch });
@@ -180,10 +174,11 @@ export function createSwitchboard(options: SwitchboardOptions): Switchboard {
     endCall: (workspaceId, roomId, auditEntry) =>
       endCall({ ...common, hold, release, watch }, workspaceId, roomId, auditEntry),
     requestEnd: (tx, roomIds, now) => requestEndOfCalls(tx, owners, roomIds, now),
+    digits,
     nudgeHangUps: () => hangingUp?.nudge(),
     stopPlacing: placer.stop,
     stop: async () => {
-      await Promise.all([receiving?.close(), hangingUp?.close(), placer.stop()]);
+      await Promise.all([receiving?.close(), hangingUp?.close(), digits.close(), placer.stop()]);
       await reconciler.stop();
       await recorder.idle();
       for (const remove of unsubscribe) remove();

@@ -13,6 +13,7 @@ import { readArguments } from '../../voices/agents/tool-arguments.ts';
 import { searchPassages } from '../../voices/knowledge-bases/search-passages.ts';
 import type { CallTool } from './call-tool.ts';
 import { type CallResultDeps, recordCallResult } from './record-call-result.ts';
+import type { Switchboard } from './switchboard.ts';
 
 /** What tools of agents work with. */
 export interface ToolDeps {
@@ -21,6 +22,8 @@ export interface ToolDeps {
   callTool: CallTool;
   /** Has the person of a call called again. @returns when */
   callBack: (call: ServedCall, time: CallBackTime) => Promise<Date>;
+  /** Sends digits in a call that this process holds. */
+  sendDigits: Switchboard['digits']['send'];
   log: Logger;
 }
 
@@ -56,6 +59,11 @@ const acts: Record<string, Act> = {
     });
     return `The person is called again, at ${when.toISOString()} or as soon afterwards as it may be called.`;
   },
+  press_keys: async ({ roomId }, { digits }, { sendDigits }) => {
+    const sent = await sendDigits(roomId, String(digits));
+    if (!sent.isSent) throw new ToolFault(`The keys could not be pressed, or not all of them: ${sent.reason}.`);
+    return 'The keys are pressed.';
+  },
   search_knowledge: (call, args, deps) => search(call, String(args['query']), deps),
 };
 
@@ -63,7 +71,7 @@ const pretended: Act = async () => NOBODY_RUNG;
 /** In a talk nothing is done that would be about a person. */
 const actsOfTalks: Record<string, Act> = {
   ...acts,
-  ...{ opt_out: pretended, record_result: pretended, call_back: pretended },
+  ...{ opt_out: pretended, record_result: pretended, call_back: pretended, press_keys: pretended },
 };
 
 /** What is in the way, for the model. */

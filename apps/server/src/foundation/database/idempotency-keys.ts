@@ -164,6 +164,7 @@ const prefixes: Record<string, IdPrefix> = {
   createWebhook: 'whk',
   createWorkflow: 'wf',
   replayWebhookDelivery: 'dlv',
+  sendCallDtmf: 'dtmf',
   startBatch: 'bat',
   startTestCall: 'room',
   startWorkflowRun: 'run',

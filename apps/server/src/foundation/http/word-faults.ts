@@ -40,6 +40,10 @@ const PATTERNS = new Map<string, string>([
   ['^[0-9*#]+$', 'must be digits, * and # only'],
   ['^[0-9*#]*$', 'must be digits, * and # only'],
   ['^[0-9*#]$', 'must be a digit, * or #'],
+  [
+    '^[wW]*[0-9A-D*#][0-9A-D*#wW]*$',
+    'must be keys (0 to 9, *, #, A to D), at least one, and between them w or W for a pause, such as 2W104#',
+  ],
   ['^[a-z]{2}$', 'must be a language in two small letters (ISO 639-1), such as en'],
   ['^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$', 'must be a language (BCP 47), such as en or de-AT'],
   ['^([01][0-9]|2[0-3]):[0-5][0-9]$', 'must be a time of day from 00:00 to 23:59'],

@@ -12,6 +12,7 @@ export type IdPrefix =
   | 'cmp'
   | 'bat'
   | 'room'
+  | 'dtmf'
   | 'cc'
   | 'exp'
   | 'ers'

@@ -36,6 +36,8 @@ export type AgentRequest =
   | { type: 'use_tool'; id: string; name: string; args: string }
   /** Another call with the same person. Answers nothing. */
   | ({ type: 'call_back' } & CallBackTime)
+  /** Digits for the far side. Answers `DigitsSent`. Done by the call itself. */
+  | { type: 'send_digits'; digits: string }
   /** What was said so far in a turn, for who follows the call. @param item its name in this call */
   | { type: 'turn'; item: string; turn: Turn }
   /** A sentence of a script. Answers its sound, a `SharedArrayBuffer` of µ-law. @param isKept whether it is the same for everybody */

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../foundation/values/clock.ts';
+import type { DigitsSent } from '../media/digits.ts';
 import type { CallMediaStats, Media } from '../media/media.ts';
 import type { CallEvent, CallTimes, PlaceResult } from '../telephony/call-gateway.ts';
 import type { MediaReport } from '../telephony/call-outcome.ts';
@@ -7,8 +8,10 @@ import type { ServeAgents } from './agent-desk.ts';
 import { agentEndOf, withAgent } from './agent-end-of.ts';
 import type { AgentRequest } from './agent-request.ts';
 import { decide, type Effect, type Input, type Setting, type Standing } from './decide.ts';
+import { DigitLine } from './digit-line.ts';
 import type { EndedCall, Leg } from './leg.ts';
 import { meaningOfEnd, resultOfNotSent, resultOfUnready } from './meaning-of-end.ts';
+import { takesDigits } from './modes.ts';
 import { Placement, type Timers } from './placement.ts';
 import { Sound, type VoiceEnd } from './sound.ts';
 import { testCallMedia } from './test-call-media.ts';
@@ -58,6 +61,7 @@ export class Conversation {
   readonly #placement: Placement;
   #standing: Standing;
   #heard: Input[] = [];
+  readonly #digits = new DigitLine();
   #clearLimit = () => {};
 
   /** @param legOf makes its leg, which tells it by the function that it is given */
@@ -113,6 +117,14 @@ export class Conversation {
     const before = this.#standing;
     this.tell({ type: 'end_asked' });
     return this.#standing !== before;
+  }
+
+  /** Sends digits to the far side, after those that were asked for before. @returns what came of them; nothing is thrown */
+  sendDigits(digits: string): Promise<DigitsSent> {
+    return this.#digits.send(async () => {
+      if (!takesDigits.has(this.#standing.mode)) return { isSent: false, reason: 'call_ended' };
+      return await this.leg.sendDigits(digits, this.#sound);
+    });
   }
 
   /** Takes in what has happened. What happens while something is done about it comes after that. */
@@ -198,6 +210,7 @@ export class Conversation {
 
   /** Nothing of it is decided by what its voice asks for: that is done for the call as it is. */
   #serve(request: AgentRequest): Promise<unknown> {
+    if (request.type === 'send_digits') return this.sendDigits(request.digits);
     const { roomId, workspaceId, voice } = this.terms;
     return this.#parts.serve({ roomId, workspaceId, agentId: voice!.agentId! }, request);
   }

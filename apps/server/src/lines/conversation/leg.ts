@@ -1,3 +1,4 @@
+import type { DigitsSent } from '../media/digits.ts';
 import type { CallEvent, CallTimes } from '../telephony/call-gateway.ts';
 import type { SipAnswer } from '../telephony/call-outcome.ts';
 import type { Sound } from './sound.ts';
@@ -60,6 +61,8 @@ export interface Leg {
   /** Has the sound go where the answer says. @returns whether it can */
   agree(): Promise<boolean>;
   end(as: Ending): void;
+  /** Sends digits to the far side. @param sound by which they go, if they go by that */
+  sendDigits(digits: string, sound: Sound): Promise<DigitsSent>;
   /** Keeps for other processes how far it is. */
   keepTimes(times: CallTimes): Promise<void>;
   /** And how it ended. */

@@ -37,6 +37,9 @@ export const modes = {
   discarded: [],
 } as const satisfies Record<string, readonly string[]>;
 
+/** Those in which the far side can be sent digits. */
+export const takesDigits: ReadonlySet<string> = new Set<keyof typeof modes>(['joining', 'talking']);
+
 export type Mode = keyof typeof modes;
 export type Modes = Readonly<Record<Mode, readonly Mode[]>>;
 

@@ -1,5 +1,6 @@
 import { MediaFault } from '@trunkline/media';
 import type { StreamEnd } from '../media/agent-end.ts';
+import type { DigitsSent } from '../media/digits.ts';
 import type { CallMedia, CallMediaEvent, CallMediaStats, Media, MediaVoices } from '../media/media.ts';
 
 /** How a voice ended, or why it never came. */
@@ -87,6 +88,15 @@ export class Sound {
 
   async digit(digit: string): Promise<void> {
     await this.#opened?.digit(digit);
+  }
+
+  /** Sends digits in the sound's packets. @returns what came of them; nothing is thrown */
+  async sendDigits(digits: string): Promise<DigitsSent> {
+    if (!this.#opened || this.#isClosed) return { isSent: false, reason: 'call_ended' };
+    return await this.#opened.sendDigits(digits).then(
+      () => ({ isSent: true }),
+      () => ({ isSent: false, reason: this.#isClosed ? 'call_ended' : 'no_sound' }),
+    );
   }
 
   /** Frees its sockets, now or as soon as they are open. @returns what was counted, as far as the thread lives */

@@ -14,6 +14,9 @@ test('media, marks and clear are read', () => {
   });
   expect(read({ event: 'mark', mark: { name: 'a' } })).toEqual({ event: 'mark', name: 'a' });
   expect(read({ event: 'clear', streamSid: 'MZ1' })).toEqual({ event: 'clear' });
+  expect(read({ event: 'dtmf', dtmf: { digits: '2W104#' } })).toEqual({ event: 'dtmf', digits: '2W104#' });
+  for (const digits of ['', 'ww', '1e', '1'.repeat(65), 12])
+    expect(read({ event: 'dtmf', dtmf: { digits } })).toBeUndefined();
 });
 
 test.each([

@@ -1,7 +1,13 @@
 /** The messages of the media-stream protocol (Twilio Media Streams), as text frames of JSON. */
 
+import { areDigits } from './digits.ts';
+
 /** What an agent says to us. */
-export type AgentMessage = { event: 'media'; audio: Buffer } | { event: 'mark'; name: string } | { event: 'clear' };
+export type AgentMessage =
+  | { event: 'media'; audio: Buffer }
+  | { event: 'mark'; name: string }
+  | { event: 'clear' }
+  | { event: 'dtmf'; digits: string };
 
 const MAX_MARK_NAME = 256;
 /** What is longer is long by its sound, or means nothing. */
@@ -17,7 +23,7 @@ export function readAgentMessage(text: Buffer): AgentMessage | undefined {
   } catch {
     return undefined;
   }
-  const { event, media, mark } = objectOf(message);
+  const { event, media, mark, dtmf } = objectOf(message);
   if (event === 'media') {
     const { payload } = objectOf(media);
     return typeof payload === 'string' ? { event, audio: Buffer.from(payload, 'base64') } : undefined;
@@ -25,6 +31,10 @@ export function readAgentMessage(text: Buffer): AgentMessage | undefined {
   if (event === 'mark') {
     const { name } = objectOf(mark);
     return typeof name === 'string' && name.length <= MAX_MARK_NAME ? { event, name } : undefined;
+  }
+  if (event === 'dtmf') {
+    const { digits } = objectOf(dtmf);
+    return typeof digits === 'string' && areDigits(digits) ? { event, digits } : undefined;
   }
   return event === 'clear' ? { event } : undefined;
 }
@@ -45,6 +55,9 @@ function readLongSound(text: Buffer): AgentMessage | undefined {
 
 const objectOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+/** What came of something that an agent has asked for. */
+export type ToldOfAgent = { event: 'dtmf_sent' } | { event: 'dtmf_failed'; reason: string };
 
 /** Who a stream is of. */
 export interface StreamIds {
@@ -90,6 +103,11 @@ export class StreamWriter {
 
   mark(name: string): string {
     return this.#message('mark', { mark: { name } });
+  }
+
+  /** What the protocol of Twilio doesn't have: what came of something that the agent has asked for. */
+  trunkline(told: ToldOfAgent): string {
+    return this.#message('trunkline', { trunkline: told });
   }
 
   stop(): string {

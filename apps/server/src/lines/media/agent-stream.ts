@@ -3,7 +3,7 @@ import type { AddressGuard } from '../../foundation/outbound-http/address-guard.
 import { AgentBudget } from './agent-budget.ts';
 import { cleanText, type StreamEnd } from './agent-end.ts';
 import type { AgentFailure } from './agent-failure.ts';
-import { type AgentMessage, readAgentMessage, StreamWriter } from './agent-messages.ts';
+import { type AgentMessage, readAgentMessage, StreamWriter, type ToldOfAgent } from './agent-messages.ts';
 import { askPlace, isAsked } from './agent-place.ts';
 import { agentSignature } from './agent-signature.ts';
 import { type AgentPlace, AgentSocket } from './agent-socket.ts';
@@ -140,6 +140,11 @@ export class AgentStream {
     if (this.#end) return;
     if (!this.#socket || !this.#started) this.#keep(digit);
     else this.#send(this.#writer!.dtmf(digit));
+  }
+
+  /** Tells what came of something that it has asked for. */
+  told(told: ToldOfAgent): void {
+    if (this.#writer && this.#started) this.#send(this.#writer.trunkline(told));
   }
 
   mark(name: string): void {

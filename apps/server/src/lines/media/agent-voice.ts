@@ -3,6 +3,7 @@ import type { AddressGuard } from '../../foundation/outbound-http/address-guard.
 import type { Heartbeat } from './agent-heartbeat.ts';
 import type { AgentMessage } from './agent-messages.ts';
 import { type AgentConnection, AgentStream } from './agent-stream.ts';
+import type { DigitsSent } from './digits.ts';
 
 /** Silence after which a call is over, in ms, unless its agent has another. */
 const SILENCE_MS = 30_000;
@@ -12,14 +13,20 @@ export function agentVoice(
   connection: AgentConnection,
   guard: AddressGuard,
   heartbeat: Heartbeat,
-  { playout, turns, end }: Speech,
+  { playout, turns, ask, end }: Speech,
 ): Voice {
   const { silenceMs = SILENCE_MS } = connection;
   let messagesIgnored = 0;
   const say = (message: AgentMessage) => {
     if (message.event === 'clear') playout.clear();
     else if (message.event === 'media') playout.push(message.audio);
+    else if (message.event === 'dtmf') void press(message.digits);
     else if (!playout.mark(message.name)) messagesIgnored += 1;
+  };
+  const press = async (digits: string) => {
+    const asked = ask({ type: 'send_digits', digits }) as Promise<DigitsSent>;
+    const sent = await asked.catch((): DigitsSent => ({ isSent: false, reason: 'error' }));
+    stream.told(sent.isSent ? { event: 'dtmf_sent' } : { event: 'dtmf_failed', reason: sent.reason });
   };
   const stream = new AgentStream(connection, guard, {
     message: say,

@@ -1,5 +1,6 @@
 import type { EngineTx } from '../../foundation/database/database.ts';
 import type { AgentEnd } from '../media/agent-end.ts';
+import type { DigitsSent } from '../media/digits.ts';
 import type { CallOutcome, EndedBy, MediaReport, SipAnswer, TestCallMedia } from './call-outcome.ts';
 import type { Trunk } from './trunk.ts';
 
@@ -136,6 +137,11 @@ export interface CallGateway {
   placeCall(request: CallRequest): Promise<PlaceResult>;
   /** Cancels a ringing call or hangs up; an `ended` event by `service` follows. Throws if the provider can't be asked. */
   endCall(call: CallReference): Promise<'ending' | 'already_ended' | 'absent'>;
+  /**
+   * Sends digits in a call that this process holds, after those that were asked for before. Nothing is thrown.
+   * @param digits those of a telephone, and between them `w` for a pause of half a second and `W` for one of a second
+   */
+  sendDigits(roomId: string, digits: string): Promise<DigitsSent>;
   /** The call as the provider sees it. One found live is followed: its later events come to this process too. */
   lookup(call: CallReference): Promise<CallState>;
   /** Keeps, in the transaction that moves them, that calls are held by this process under another server ID from now on. */

@@ -36,6 +36,8 @@ export interface Trunk {
   callerIdHeader: 'from' | 'pai' | 'ppi' | 'rpid';
   /** The best first. */
   codecs: readonly ('PCMU' | 'PCMA')[];
+  /** How digits are sent to it: in the sound's packets, or by SIP INFO. */
+  dtmf: 'rtp' | 'info';
   mediaEncryption: 'none';
   /** Names begin with `X-`. */
   headers: Readonly<Record<string, string>>;

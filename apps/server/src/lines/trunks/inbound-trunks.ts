@@ -29,7 +29,7 @@ export const inboundTrunks = ({
     const [trunks, numbers, alike, grants] = await database.inEngine((tx) =>
       Promise.all([
         sql<Row>`
-          select workspace_id, id, termination_url, transport, outbound_proxy, ip_allowlist, country, headers_to_agent,
+          select workspace_id, id, termination_url, transport, outbound_proxy, ip_allowlist, country, headers_to_agent, dtmf,
             coalesce(auth_username, username) as username from trunks`.execute(tx.db),
         sql<{ trunk_id: string; numbers: string[] }>`
           select t.id as trunk_id, array_agg(n.phone_number) as numbers from trunks t
@@ -84,7 +84,8 @@ function numbersOf(database: Database): InboundDirectory['numbersOf'] {
   return (numbers, trunkIds) => ask({ numbers, trunkIds });
 }
 
-type Row = Named & Pick<TrunkRow, 'workspace_id' | 'id' | 'transport' | 'country' | 'headers_to_agent' | 'username'>;
+type Row = Named &
+  Pick<TrunkRow, 'workspace_id' | 'id' | 'transport' | 'country' | 'headers_to_agent' | 'username' | 'dtmf'>;
 type NumbersOf = ReadonlyMap<string, string[]>;
 
 const shape = (row: Row, digestNumbers: NumbersOf, alikeNumbers: NumbersOf): InboundTrunk => ({
@@ -94,6 +95,7 @@ const shape = (row: Row, digestNumbers: NumbersOf, alikeNumbers: NumbersOf): Inb
   transport: row.transport,
   ipAllowlist: row.ip_allowlist,
   headersToAgent: row.headers_to_agent,
+  dtmf: row.dtmf,
   digestNumbers: digestNumbers.get(row.id) ?? [],
   alikeNumbers: alikeNumbers.get(row.id) ?? [],
   ...given({ outboundProxy: row.outbound_proxy, country: row.country, digestUsername: row.username }),

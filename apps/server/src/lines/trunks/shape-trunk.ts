@@ -90,6 +90,7 @@ export function shapeTrunk(row: CountedTrunk, now: Date): Trunk {
     ...given({ country: row.country, dialPrefix: row.dial_prefix }),
     callerIdHeader: row.caller_id_header,
     codecs: row.codecs,
+    dtmf: row.dtmf,
     mediaEncryption: row.media_encryption,
     ...(Object.keys(row.headers).length > 0 && { headers: row.headers }),
     ...(row.headers_to_agent.length > 0 && { headersToAgent: row.headers_to_agent }),

@@ -29,6 +29,7 @@ const columns = {
   dialPrefix: 'dial_prefix',
   callerIdHeader: 'caller_id_header',
   codecs: 'codecs',
+  dtmf: 'dtmf',
   mediaEncryption: 'media_encryption',
 } as const satisfies Partial<Record<keyof Body, keyof TrunkColumns>>;
 

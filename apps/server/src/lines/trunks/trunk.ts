@@ -67,6 +67,7 @@ export function trunkOf(row: TrunkRow, secrets: Secrets): Trunk {
     numberFormat: row.number_format,
     callerIdHeader: row.caller_id_header,
     codecs: row.codecs,
+    dtmf: row.dtmf,
     mediaEncryption: row.media_encryption,
     headers: row.headers,
   };

@@ -1,3 +1,4 @@
+import { DIGITS } from '../../lines/media/digits.ts';
 import type { ModelTool } from '../../lines/media/realtime/speech-model.ts';
 
 const MOST_QUERY = 500;
@@ -32,6 +33,14 @@ const callBack: ModelTool = {
     },
   }),
 };
+const pressKeys: ModelTool = {
+  name: 'press_keys',
+  description: 'Presses keys of the telephone, as for the menu of a machine. w is a pause of half a second, W of one.',
+  parameters: object(
+    { digits: { type: 'string', minLength: 1, maxLength: 64, pattern: DIGITS, description: 'Such as 2 or 1W104#.' } },
+    ['digits'],
+  ),
+};
 const searchKnowledge: ModelTool = {
   name: 'search_knowledge',
   description: 'Looks up passages of documents that answer a question. Use it before you say that you do not know.',
@@ -60,6 +69,6 @@ export const ownToolNames: ReadonlySet<string> = new Set([
 
 /** What a model can do in its calls. @param data JSON Schema of what it is to find out */
 export const ownTools = (data: object | undefined, hasBases: boolean): ModelTool[] => [
-  ...[endCall, optOut, callBack, recordResult(data)],
+  ...[endCall, optOut, callBack, pressKeys, recordResult(data)],
   ...(hasBases ? [searchKnowledge] : []),
 ];

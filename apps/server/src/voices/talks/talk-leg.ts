@@ -3,6 +3,7 @@ import { WebSocket } from 'ws';
 import type { EndedCall, Ending, Leg, LegInput, Unready, Wire } from '../../lines/conversation/leg.ts';
 import type { Sound } from '../../lines/conversation/sound.ts';
 import { AgentBudget } from '../../lines/media/agent-budget.ts';
+import type { DigitsSent } from '../../lines/media/digits.ts';
 import { TalkLine } from './talk-line.ts';
 
 /** What waits to be sent is at most two seconds of sound; what is beyond that is left out. */
@@ -103,6 +104,11 @@ export class TalkLeg implements Leg {
     this.#line?.close();
     if (this.#isAnswered) this.#tell({ type: 'leg_ended', end: { kind: 'hung_up', by } });
     else this.#tell({ type: 'leg_ended', end: by === 'far' ? { kind: 'cancelled', by } : { kind: 'rejected' } });
+  }
+
+  /** A browser hears them as tones. */
+  sendDigits(digits: string, sound: Sound): Promise<DigitsSent> {
+    return sound.sendDigits(digits);
   }
 
   /** Nothing of a talk is kept for other processes. */

@@ -35,6 +35,7 @@ type Own = Partial<
     | 'agent'
     | 'ses'
     | 'trk'
+    | 'dtmf'
     | 'entry',
     readonly string[]
   >
@@ -113,6 +114,14 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   const waitingCalls = await times(async (line) =>
     toId('room', (await seedRow(database, 'calls', { ...waits, to_number: 14_175_550_100 + line })).id),
   );
+  const answeredAt = new Date();
+  const upCalls = await times(async (line) => {
+    const up = { status: 'in_progress' as const, answered_at: answeredAt, to_number: 14_185_550_100 + line };
+    return toId('room', (await seedRow(database, 'calls', { ...own, ...up })).id);
+  });
+  const dtmf = await times(async () =>
+    toId('dtmf', (await seedRow(database, 'call_dtmf', { ...own, room_id: fromId(upCalls[0]!) })).id),
+  );
   const pool = async (name: string, phoneNumberIds: string[]) =>
     (await server.client.POST('/v1/number-pools', { body: { name, phoneNumberIds } })).data!.data.id;
   const pools = [await pool('From', [phoneNumberId]), await pool('To', [])];
@@ -148,6 +157,8 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     startTestCall: { pn: [phoneNumberId] },
     getTestCall: { room: [roomId] },
     getCallSip: { room: rooms },
+    sendCallDtmf: { room: upCalls },
+    getCallDtmf: { room: [upCalls[0]!], dtmf },
     completeCall: { ws: [toId('ws', own.workspace_id)], room: rooms },
     deleteCallRecording: { room: rooms },
     getCallRecordingPeaks: { room: rooms },

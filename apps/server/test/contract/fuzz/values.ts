@@ -76,6 +76,7 @@ const soon = { min: new Date('2026-11-10'), max: new Date('2027-01-10'), noInval
 const byPattern: Record<string, fc.Arbitrary<string>> = {
   '^\\+[1-9][0-9]{6,14}$': numbers,
   '^room_[0-9a-f]{32}\\.json$': idInTurn('room').map((id) => `${id}.json`),
+  '^[wW]*[0-9A-D*#][0-9A-D*#wW]*$': fc.constantFrom('1', '2W104#', 'wwD', 'ww', '1'.repeat(64), '12e'),
   '^https?://': url('https'),
   '^wss?://': url('wss'),
   '^[A-Za-z0-9][A-Za-z0-9_.:-]*$': fc.oneof(fc.constant('agent_reception'), idInTurn('agent')),

@@ -139,6 +139,7 @@ export function farSide(world: World, far: 'callee' | 'caller', tell: (input: Le
     keepEnd: async () => {
       if (await begun) open.rows -= 1;
     },
+    sendDigits: async () => ({ isSent: true }),
     wire: () => ({}),
     acts: () => {
       const answers = () => {

@@ -99,6 +99,10 @@ export function pretendedCalls(world: PretendedWorld): CallGateway {
       world.end(roomId, call.answeredAt ? 'answered' : 'cancelled', 'service');
       return 'ending';
     },
+    sendDigits: async (roomId) => {
+      const call = world.calls.get(roomId);
+      return call?.answeredAt && !call.ended ? { isSent: true } : { isSent: false, reason: 'call_ended' };
+    },
     lookup: async ({ roomId }) => {
       const call = world.calls.get(roomId);
       return call ? stateOf(call) : { state: 'absent' };

@@ -214,6 +214,11 @@ test('it finds what stands in the knowledge bases that are attached to it', asyn
     const told = () => session.of('conversation.item.create').map(({ item }) => (item as { output: string }).output);
     await until(() => told().length === 2);
     outputs.push(...told());
+    // More than five in a second are too many.
+    await sleep(1000);
+    session.respond({ tools: { press_keys: { digits: '1w2' } } });
+    await until(() => told().length === 6);
+    expect(told().at(-1)).toBe('The keys are pressed.');
     session.respond({ tools: { end_call: {} } });
   };
   await over(await call(agentId, '+14155550114'));
@@ -243,7 +248,7 @@ test('a tool of its owner is asked by a signed request, and what is in the way i
   const agentId = made.agent.id;
   expect(made.agent.tools![0]).toMatchObject({ name: 'slots', headerNames: ['Authorization'], timeoutSeconds: 8 });
   expect(JSON.stringify(made)).not.toContain('sesame');
-  const own = ['end_call', 'opt_out', 'call_back', 'record_result'];
+  const own = ['end_call', 'opt_out', 'call_back', 'press_keys', 'record_result'];
   const { data: list } = await calling.server.client.GET('/v1/agents');
   expect(list!.data.items[0]).toMatchObject({ id: agentId, abilities: [...own, 'slots', 'broken', 'large'] });
 

@@ -67,6 +67,7 @@ export const trunkTo = (port: number): Trunk => ({
   numberFormat: 'e164_plus',
   callerIdHeader: 'from',
   codecs: ['PCMU', 'PCMA'],
+  dtmf: 'rtp',
   mediaEncryption: 'none',
   headers: {},
 });

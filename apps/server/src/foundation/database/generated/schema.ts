@@ -81,6 +81,16 @@ export interface Schema {
     rejected: JSONColumnType<object[], string, string>;
     rejected_count: number;
   };
+  call_dtmf: {
+    workspace_id: string;
+    id: string;
+    room_id: string;
+    status: 'waiting' | 'sending' | 'sent' | 'failed';
+    reason: string | null;
+    requested_at: Date;
+    ended_at: Date | null;
+    digits: string | null;
+  };
   call_intents: {
     workspace_id: string;
     id: string;
@@ -749,6 +759,7 @@ export interface Schema {
     inbound_digest: Generated<boolean>;
     edition: Generated<number>;
     headers_to_agent: Generated<string[]>;
+    dtmf: Generated<'rtp' | 'info'>;
   };
   webhook_deliveries: {
     workspace_id: string;

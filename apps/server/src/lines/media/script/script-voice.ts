@@ -1,6 +1,7 @@
 import { SAMPLE_RATE, type Speech, type Voice } from '@trunkline/media';
 import type { StreamEnd } from '../agent-end.ts';
 import type { AgentConnected } from '../agent-stream.ts';
+import type { DigitsSent } from '../digits.ts';
 import { transcriptFor } from '../live-turns.ts';
 import type { Transcript } from '../transcript.ts';
 import { utterancesOf } from './check-script.ts';
@@ -116,6 +117,7 @@ export class ScriptVoice implements Voice {
     wait_no_more: () => clearTimeout(this.#timer),
     keep: ({ result }) => this.#keep(result),
     opt_out: () => void this.#serve({ type: 'record_result', result: { optOut: true } }),
+    press_keys: ({ digits }) => void this.#serve({ type: 'send_digits', digits }),
     call_back: ({ do: _do, ...when }) => void this.#serve({ type: 'call_back', ...when }),
     end: ({ fault }) => this.#over(fault),
   };
@@ -193,7 +195,7 @@ export class ScriptVoice implements Voice {
   async #serve(request: object): Promise<void> {
     const turn = this.#walk;
     const isDone = await this.#speech.ask(request).then(
-      () => true,
+      (answer) => (answer as Partial<DigitsSent> | undefined)?.isSent !== false,
       () => false,
     );
     if (this.#end || turn.at !== this.#walk.at || this.#walk.mode !== 'serving') return;

@@ -65,12 +65,27 @@ export interface CallBackStep extends Step {
   otherwise?: string;
 }
 
+/** Presses keys, such as those of a menu. */
+export interface PressKeysStep extends Step {
+  type: 'press_keys';
+  digits: string;
+  otherwise?: string;
+}
+
 export interface HangUpStep {
   id: string;
   type: 'hang_up';
 }
 
-export type ScriptStep = SayStep | AskStep | BranchStep | SetStep | OptOutStep | CallBackStep | HangUpStep;
+export type ScriptStep =
+  | SayStep
+  | AskStep
+  | BranchStep
+  | SetStep
+  | OptOutStep
+  | CallBackStep
+  | PressKeysStep
+  | HangUpStep;
 
 /** The place of an answer in a text that is written down: no value of a contact's looks like it, as these have no such characters. */
 export const answerPlace = (id: string): string => `\0${id}\0`;

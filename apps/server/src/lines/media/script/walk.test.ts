@@ -27,6 +27,7 @@ function inWords(effect: WalkEffect): string {
   if (effect.do === 'wait') return `wait ${effect.seconds}`;
   if (effect.do === 'keep') return JSON.stringify(effect.result);
   if (effect.do === 'end') return `end${effect.fault === undefined ? '' : `: ${effect.fault}`}`;
+  if (effect.do === 'press_keys') return `press ${effect.digits}`;
   if (effect.do === 'call_back') return `call back ${effect.inMinutes ?? effect.at}`;
   return effect.do;
 }
@@ -89,6 +90,12 @@ test.each<[string, ScriptStep[], string, string[]]>([
     [{ id: 'out', type: 'opt_out' }, { id: 'back', type: 'call_back', at: '09:30' }, say('b')],
     'served failed',
     ['opt_out', 'call back 09:30', 'end: The server could not do what the script asked for.'],
+  ],
+  [
+    'keys of a menu are pressed, and waited for',
+    [{ id: 'menu', type: 'press_keys', digits: '1W2' }, say('b')],
+    '5 served said',
+    ['press 1W2', 'b', 'end'],
   ],
   [
     'unless it says what then',

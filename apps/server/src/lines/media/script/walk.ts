@@ -3,6 +3,7 @@ import {
   behind,
   type CallBackStep,
   type OptOutStep,
+  type PressKeysStep,
   type ScriptStep,
   type Utterance,
   withAnswers,
@@ -39,6 +40,7 @@ export type WalkEffect =
   /** Waits for it. */
   | { do: 'opt_out' }
   | { do: 'call_back'; inMinutes?: number; at?: string }
+  | { do: 'press_keys'; digits: string }
   | { do: 'end'; fault?: string };
 
 /** How far a script is. */
@@ -116,7 +118,7 @@ const rules: Record<Walk['mode'], Rules> = {
   },
   serving: {
     served: (script, walk, { isDone }) => {
-      const { otherwise } = script.steps[walk.at] as OptOutStep | CallBackStep;
+      const { otherwise } = script.steps[walk.at] as OptOutStep | CallBackStep | PressKeysStep;
       if (isDone) return leave(script, walk);
       return otherwise === undefined ? end(walk, NOT_DONE) : enter(script, walk, otherwise);
     },
@@ -172,6 +174,8 @@ function begin(script: Script, walk: Walk, step: Exclude<ScriptStep, { type: 'br
       return ask(script, { ...walk, attempt: 1 }, step);
     case 'opt_out':
       return { walk: { ...walk, mode: 'serving' }, effects: [{ do: 'opt_out' }] };
+    case 'press_keys':
+      return { walk: { ...walk, mode: 'serving' }, effects: [{ do: 'press_keys', digits: step.digits }] };
     case 'call_back': {
       const { inMinutes, at } = step;
       const when = { ...(inMinutes !== undefined && { inMinutes }), ...(at !== undefined && { at }) };

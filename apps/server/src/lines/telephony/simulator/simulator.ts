@@ -1,4 +1,5 @@
 import { NotWitnessed } from '../../../platform/installation/raise-number.ts';
+import type { DigitsSent } from '../../media/digits.ts';
 import type {
   CallEventListener,
   CallGateway,
@@ -91,6 +92,14 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     if (await insert(call)) followed.follow(call);
   };
 
+  /** Whoever answers there has ears. */
+  const sendDigits = async (roomId: string): Promise<DigitsSent> => {
+    const call = followed.get(roomId);
+    const state = call && progressOf(call, time.now());
+    const isUp = state?.state === 'live' && state.phase === 'answered';
+    return isUp ? { isSent: true } : { isSent: false, reason: 'call_ended' };
+  };
+
   const lookup = async ({ roomId }: CallReference): Promise<CallState> => {
     try {
       // From the store, also if the call is followed: another process may have ended it.
@@ -119,6 +128,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     probeTrunk: async (trunk) => probeSimulatedTrunk(trunk),
     placeCall,
     endCall: callEnder({ time, followed, find, end, planOf, progressOf, deliver: delivery.deliver }),
+    sendDigits,
     lookup,
     onEvents: (listener: CallEventListener) => delivery.listen(listener),
     onInbound: arriving.listen,

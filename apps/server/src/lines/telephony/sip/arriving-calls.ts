@@ -41,8 +41,8 @@ export class ArrivingCalls {
       return incoming.reject(404);
     }
     const providerCallId = newUuid();
-    const { networks, ...told } = read;
-    this.#ringing.set(providerCallId, { incoming, networks });
+    const { networks, dtmf, ...told } = read;
+    this.#ringing.set(providerCallId, { incoming, networks, dtmf });
     void incoming.ended.then(() => this.#ringing.delete(providerCallId));
     incoming.ring();
     const call = { providerCallId, ...told, at: this.#clock.now() };

@@ -11,20 +11,18 @@ import { credentialsOf, type TrunkAddress, trunkAddress } from './trunk-address.
 import { askedUsers, calledUsers, callerUser } from './users-in-request.ts';
 
 /** A trunk as far as calls that arrive over it are concerned. */
-export type InboundTrunk = Pick<
-  Trunk,
-  'id' | 'terminationUrl' | 'transport' | 'outboundProxy' | 'ipAllowlist' | 'country'
-> & {
-  workspaceId: string;
-  /** Names of headers that the agent is told. */
-  headersToAgent: readonly string[];
-  /** Its numbers, in E.164, that whoever knows its name and password may call from elsewhere; none without digest. */
-  digestNumbers: readonly string[];
-  /** That name. */
-  digestUsername?: string | undefined;
-  /** Its numbers that may be written as one of those is: a caller from its address means these. */
-  alikeNumbers: readonly string[];
-};
+export type InboundTrunk = Partial<Pick<Trunk, 'dtmf'>> &
+  Pick<Trunk, 'id' | 'terminationUrl' | 'transport' | 'outboundProxy' | 'ipAllowlist' | 'country'> & {
+    workspaceId: string;
+    /** Names of headers that the agent is told. */
+    headersToAgent: readonly string[];
+    /** Its numbers, in E.164, that whoever knows its name and password may call from elsewhere; none without digest. */
+    digestNumbers: readonly string[];
+    /** That name. */
+    digestUsername?: string | undefined;
+    /** Its numbers that may be written as one of those is: a caller from its address means these. */
+    alikeNumbers: readonly string[];
+  };
 
 /** What is known of trunks and numbers of all workspaces. */
 export interface InboundDirectory {
@@ -69,7 +67,10 @@ export interface InboundPeers extends Repeating {
     request: SipRequest,
     source: Target,
     username: string | undefined,
-  ): Promise<{ to: string; workspaceId: string; from?: string; said?: SaidOfCaller; networks: string[] } | undefined>;
+  ): Promise<
+    | { to: string; workspaceId: string; from?: string; said?: SaidOfCaller; networks: string[]; dtmf: Trunk['dtmf'] }
+    | undefined
+  >;
 }
 
 /**
@@ -183,7 +184,8 @@ async function arrivedOn(
     const names = theirs.flatMap(({ headersToAgent }) => headersToAgent);
     const said = saidOfCaller(request, names);
     const networks = [...new Set(theirs.flatMap(({ ipAllowlist }) => ipAllowlist))];
-    return { to, workspaceId, networks, ...(caller !== undefined && { from: caller }), ...(said && { said }) };
+    const dtmf = theirs.every((trunk) => trunk.dtmf === 'info') ? 'info' : 'rtp';
+    return { to, workspaceId, networks, dtmf, ...(caller !== undefined && { from: caller }), ...(said && { said }) };
   }
   return undefined;
 }

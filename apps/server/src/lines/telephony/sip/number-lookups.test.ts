@@ -20,7 +20,7 @@ function lookups(numbers: string[] = []) {
       const [, user = ''] = /:(\w+)@/.exec(request.uri)!;
       asked.push(`${source.address} ${user}`);
       await new Promise<void>((resolve) => open.push(resolve));
-      return numbers.includes(user) ? { to: user, workspaceId: 'ours', networks: [] } : undefined;
+      return numbers.includes(user) ? { to: user, workspaceId: 'ours', networks: [], dtmf: 'rtp' as const } : undefined;
     },
     () => clock.ms,
   );

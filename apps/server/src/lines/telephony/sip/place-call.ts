@@ -14,6 +14,7 @@ import type { Logger } from 'pino';
 import type { EndedCall, Leg, LegInput, NotSent, Unready, Wire } from '../../conversation/leg.ts';
 import type { Sound } from '../../conversation/sound.ts';
 import { atPort } from '../../conversation/test-call-media.ts';
+import type { DigitsSent } from '../../media/digits.ts';
 import type { CallRequest, CallTimes } from '../call-gateway.ts';
 import type { Trunk } from '../trunk.ts';
 import { callerOf } from './caller-of.ts';
@@ -21,6 +22,7 @@ import { dialledNumber } from './dialled-number.ts';
 import { type KeepingParts, KeptCall } from './kept-call.ts';
 import { legEndOf } from './leg-end.ts';
 import { Negotiation } from './negotiation.ts';
+import { sendDigits } from './send-digits.ts';
 import { isOutOfService } from './target-health.ts';
 import { credentialsOf, type TrunkAddress, trunkAddress, userAt } from './trunk-address.ts';
 import type { TrunkTargets } from './trunk-targets.ts';
@@ -170,6 +172,10 @@ export class CalleeLeg implements Leg {
 
   end(): void {
     if (this.#call) hangUp(this.#call, this.#request.roomId, this.#parts.log);
+  }
+
+  async sendDigits(digits: string, sound: Sound): Promise<DigitsSent> {
+    return await sendDigits(this.#request.trunk.dtmf, this.#call!, digits, sound);
   }
 
   async keepTimes(times: CallTimes): Promise<void> {

@@ -8,6 +8,7 @@ import { meaningOfEnd } from '../../conversation/meaning-of-end.ts';
 import { systemTimers } from '../../conversation/placement.ts';
 import { testSentence } from '../../conversation/test-sentence.ts';
 import { voiceOf } from '../../conversation/voice-of.ts';
+import type { DigitsSent } from '../../media/digits.ts';
 import type { Media } from '../../media/media.ts';
 import type { AgentConnection } from '../agent-connection.ts';
 import type {
@@ -259,6 +260,10 @@ class SipGateway implements CallGateway, TrunkProber {
     const { state: _state, endedAt: at, ringingAt: _ringing, answeredAt: _answered, ...end } = state;
     this.#emit({ roomId, at, type: 'ended', ...end });
     return 'ending';
+  }
+
+  async sendDigits(roomId: string, digits: string): Promise<DigitsSent> {
+    return (await this.#calls.get(roomId)?.sendDigits(digits)) ?? { isSent: false, reason: 'call_ended' };
   }
 
   async lookup(reference: CallReference): Promise<CallState> {

@@ -1,11 +1,14 @@
 import type { IncomingCall } from '@trunkline/sip';
 import type { EndedCall, Ending, Leg, LegInput, Unready, Wire } from '../../conversation/leg.ts';
 import type { Sound } from '../../conversation/sound.ts';
+import type { DigitsSent } from '../../media/digits.ts';
 import type { CallTimes } from '../call-gateway.ts';
+import type { Trunk } from '../trunk.ts';
 import { KeptCall } from './kept-call.ts';
 import { legEndOf } from './leg-end.ts';
 import { Negotiation } from './negotiation.ts';
 import { hangUp, type LegParts } from './place-call.ts';
+import { sendDigits } from './send-digits.ts';
 
 const retryAfter: Parameters<IncomingCall['reject']>[1] = { headers: [['Retry-After', '5']] };
 
@@ -29,6 +32,8 @@ export interface ArrivedCall {
   incoming: IncomingCall;
   /** What its trunk says that it calls from. */
   networks: readonly string[];
+  /** And how it is sent digits. */
+  dtmf: Trunk['dtmf'];
 }
 
 /** Somebody who calls us over a trunk, and hears it ring until an agent is there. */
@@ -37,6 +42,7 @@ export class CallerLeg implements Leg {
   readonly #parts: LegParts;
   readonly #call: { roomId: string; workspaceId: string };
   readonly #incoming: IncomingCall;
+  readonly #dtmf: Trunk['dtmf'];
   readonly #tell: (input: LegInput) => void;
   readonly #negotiation: Negotiation;
   readonly #kept: KeptCall;
@@ -47,12 +53,13 @@ export class CallerLeg implements Leg {
   constructor(
     parts: LegParts,
     call: { roomId: string; workspaceId: string },
-    { incoming, networks }: ArrivedCall,
+    { incoming, networks, dtmf }: ArrivedCall,
     tell: (input: LegInput) => void,
   ) {
     this.#parts = parts;
     this.#call = call;
     this.#incoming = incoming;
+    this.#dtmf = dtmf;
     this.#tell = tell;
     this.#negotiation = new Negotiation(call.roomId, networks, parts.log, tell);
     this.#kept = new KeptCall(parts, call.roomId);
@@ -100,6 +107,10 @@ export class CallerLeg implements Leg {
   end(as: Ending): void {
     if (as !== 'hang_up') this.#incoming.reject(...rejections[as]);
     else hangUp(this.#incoming, this.#call.roomId, this.#parts.log);
+  }
+
+  async sendDigits(digits: string, sound: Sound): Promise<DigitsSent> {
+    return await sendDigits(this.#dtmf, this.#incoming, digits, sound);
   }
 
   async keepTimes(times: CallTimes): Promise<void> {
