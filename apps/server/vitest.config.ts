@@ -44,7 +44,6 @@ const growth = 'test/growth/*.test.ts';
 
 /** What takes longest alone, in this order. Begun last, they would keep one core waiting. */
 const long = [
-  'test/high-availability/',
   'test/chaos/chaos.test',
   'test/lines/telephony/calls-over-sip',
   'test/contract/published.test',

@@ -54,7 +54,9 @@ async function breakingChanges(revision: string): Promise<string[]> {
   });
 }
 
-const read = async (path: string) => parse(await readFile(path, 'utf8')) as Document;
+/** Of YAML or of JSON, which takes longer to read as YAML. */
+const read = async (path: string): Promise<Document> =>
+  (path.endsWith('.json') ? JSON.parse : parse)(await readFile(path, 'utf8'));
 
 /** Everything that breaks clients between the released contract and another: by Redocly, and by what it doesn't see. */
 const breaks = async (revision: string): Promise<string[]> => [
