@@ -1,5 +1,7 @@
 import path from 'node:path';
+import { isUnspecified } from '@trunkline/media';
 import type { Parts, Services } from './compose-services.ts';
+import type { Config } from './config.ts';
 import { leavePool } from './lines/number-pools/leave-pool.ts';
 import { recordTurned } from './lines/phone-numbers/record-number.ts';
 import { registerWebhookMetrics } from './platform/webhooks/metrics.ts';
@@ -52,9 +54,17 @@ export function featuresOf({ config, database, clock, log }: Parts, services: Se
         prober: services.prober,
       },
       callsOut: config.sipHost !== undefined,
+      ...originOf(config),
       onReleased: leavePool,
       onTurned: recordTurned,
     },
     webhooks: { ...common, lease, guard, send: outbound.send, metrics: registerWebhookMetrics(metrics.registry) },
   };
+}
+
+/** Where providers send calls for numbers of this server: only if its address is known. */
+function originOf({ sipHost, sipPublicAddress, sipPort }: Config): { originUri?: string } {
+  const address = sipPublicAddress ?? (sipHost === undefined || isUnspecified(sipHost) ? undefined : sipHost);
+  if (sipHost === undefined || address === undefined) return {};
+  return { originUri: `sip:${address.includes(':') ? `[${address}]` : address}:${sipPort}` };
 }

@@ -3,7 +3,7 @@ import { type Database, type EngineTx, forWorkspace } from '../foundation/databa
 import type { Row } from '../foundation/database/schema.ts';
 import { newUuid } from '../foundation/values/ids.ts';
 import { leavePool } from '../lines/number-pools/leave-pool.ts';
-import { isImported } from '../lines/phone-numbers/phone-number.ts';
+import { isImported, needsTrunk } from '../lines/phone-numbers/phone-number.ts';
 import { recordNumber } from '../lines/phone-numbers/record-number.ts';
 import { changeNumber, moveNumber as moveStatus, readNumber } from '../lines/phone-numbers/store.ts';
 import { CommandRefused, workspaceNamed } from './workspace-named.ts';
@@ -38,10 +38,23 @@ export async function moveNumber(database: Database, phoneNumber: string, worksp
           `Import it in ${workspace}, at another carrier; if both call over that one, grant it to both with --by-name first.`,
       );
     }
+    await refuseOfAccount(tx, held, target);
     await refuseInUse(tx, held);
     await giveUp(tx, held, now);
     await take(tx, held, target, now);
   });
+}
+
+/** What was bought with an account of its workspace's can be released with that account alone. */
+async function refuseOfAccount(tx: EngineTx, { workspace_id, phone_number, provider }: Number, target: string) {
+  const { rows } = await sql`
+    select from provider_accounts mine where mine.workspace_id = ${workspace_id} and mine.provider = ${provider}
+      and not exists (select from provider_accounts theirs where theirs.workspace_id = ${target}
+        and theirs.provider = ${provider} and theirs.account_id = mine.account_id)`.execute(tx.db);
+  if (rows.length === 0) return;
+  throw new CommandRefused(
+    `${phone_number} was bought with an account that its workspace has with ${provider}, and the other one has not. Save it there first.`,
+  );
 }
 
 async function refuseInUse(tx: EngineTx, { workspace_id, id, phone_number, status }: Number): Promise<void> {
@@ -100,6 +113,7 @@ async function take(tx: EngineTx, held: Number, target: string, now: Date): Prom
     .values({
       ...{ workspace_id: target, id, phone_number, country, provider, status: 'active', ...times },
       ...{ provider_number_id, provider_monthly_cost, provider_currency },
+      ...(!isImported(held) && needsTrunk(held) && { due_at: now, connects: true }),
     })
     .execute();
   await recordNumber(here, (await readNumber(here, id))!, now);

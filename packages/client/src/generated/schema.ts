@@ -741,7 +741,7 @@ export interface paths {
         head?: never;
         /**
          * Update a trunk
-         * @description Changes what the body names and leaves the rest. Calls that are up go on as they are. A change of how the trunk is reached has it checked again. A trunk that was paused stays so until it is resumed. With a `terminationUrl` or an `outboundProxy` of another scheme, host or port the `password` must be given again, if there is one.
+         * @description Changes what the body names and leaves the rest. Calls that are up go on as they are. A change of how the trunk is reached has it checked again. A trunk that was paused stays so until it is resumed. With a `terminationUrl` or an `outboundProxy` of another scheme, host or port the `password` must be given again, if there is one. How a trunk with `managedBy` is reached can't be changed.
          */
         patch: operations["updateTrunk"];
         trace?: never;
@@ -5452,6 +5452,11 @@ export interface components {
          * @example active
          */
         TrunkStatus: ("active" | "slowed" | "paused") | (string & Record<never, never>);
+        /**
+         * @description The provider in whose account the server has made the trunk, for numbers that were bought there. How it is reached can't be changed. Absent for all other trunks.
+         * @example twilio
+         */
+        TrunkManager: ("twilio" | "telnyx") | (string & Record<never, never>);
         /** @description A SIP trunk of the workspace, over which its imported numbers call. The password is never returned. */
         Trunk: {
             id: components["schemas"]["TrunkId"];
@@ -5509,6 +5514,7 @@ export interface components {
             pausedByNumberPoolId?: components["schemas"]["NumberPoolId"];
             /** @description When it was last checked. */
             checkedAt?: components["schemas"]["Timestamp"];
+            managedBy?: components["schemas"]["TrunkManager"];
             createdAt: components["schemas"]["Timestamp"];
             updatedAt: components["schemas"]["Timestamp"];
         };

@@ -43,6 +43,7 @@ import * as recordingPeaks from '../../../migrations/0129-recording-peaks.ts';
 import * as serverConditions from '../../../migrations/0131-server-conditions.ts';
 import * as callDtmf from '../../../migrations/0134-call-dtmf.ts';
 import * as providerAccounts from '../../../migrations/0141-provider-accounts.ts';
+import * as managedTrunks from '../../../migrations/0142-managed-trunks.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -94,6 +95,7 @@ export const migrations: Record<string, Migration> = {
   '0131-server-conditions': serverConditions,
   '0134-call-dtmf': callDtmf,
   '0141-provider-accounts': providerAccounts,
+  '0142-managed-trunks': managedTrunks,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

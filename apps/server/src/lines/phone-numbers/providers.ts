@@ -3,7 +3,7 @@ import { ServiceError } from '../../foundation/values/service-error.ts';
 import type { ProviderDeps } from '../providers/deps.ts';
 import { openMarket } from '../providers/open-market.ts';
 import { listAccounts } from '../providers/store.ts';
-import { NumberError, type NumberMarket } from '../telephony/number-market.ts';
+import { type AccountMarket, NumberError, type NumberMarket } from '../telephony/number-market.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
 
 /** Where the workspace buys numbers of this provider. Throws `invalid_request`, which names those that it can buy from. */
@@ -25,7 +25,7 @@ export async function marketNamed(
 }
 
 /** Where a number was bought. Throws `provider_error` where its provider can't be asked any more. */
-export async function marketOf(deps: ProviderDeps, row: PhoneNumberRow): Promise<NumberMarket> {
+export async function marketOf(deps: ProviderDeps, row: PhoneNumberRow): Promise<NumberMarket | AccountMarket> {
   const market = await deps.database.inWorkspace(row.workspace_id, (tx) => openMarket(deps, tx, row.provider));
   if (!market) throw new ServiceError('provider_error', `The provider ${row.provider} is not configured any more.`);
   return market;

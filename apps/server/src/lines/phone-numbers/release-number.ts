@@ -6,7 +6,7 @@ import { notFound, ServiceError } from '../../foundation/values/service-error.ts
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { detailsOfUse } from '../../platform/workspace/details-of-use.ts';
 import type { PhoneNumberDeps } from './deps.ts';
-import { isImported, type PhoneNumberRow } from './phone-number.ts';
+import { isImported, needsTrunk, type PhoneNumberRow } from './phone-number.ts';
 import { marketOf, providerError } from './providers.ts';
 import { recordNumber } from './record-number.ts';
 import { changeNumber, isHeldElsewhere, lockNumber, moveNumber, readNumber } from './store.ts';
@@ -30,7 +30,7 @@ export async function releaseNumber(
     await giveBack(deps, row);
   } catch (error) {
     await deps.database
-      .inWorkspace(workspaceId, (tx) => callOffRelease(tx, id))
+      .inWorkspace(workspaceId, (tx) => callOffRelease(tx, id, deps.clock.now()))
       .catch((failed) => {
         // It stays suspended where another workspace has got it in the meantime.
         if (!isUniqueViolation(failed, 'phone_numbers_owner')) throw failed;
@@ -130,10 +130,10 @@ async function reasonOf(tx: WorkspaceTx, id: string): Promise<string> {
   return 'A call with this number is up. Wait until it has ended, or end it.';
 }
 
-async function callOffRelease(tx: WorkspaceTx, id: string): Promise<void> {
+async function callOffRelease(tx: WorkspaceTx, id: string, now: Date): Promise<void> {
   const current = await lockNumber(tx, id);
   if (!current?.releasing_from) return;
-  const before = { releasing_from: null, due_at: null };
+  const before = { releasing_from: null, due_at: needsTrunk(current) ? now : null };
   if (current.releasing_from === 'active') await moveNumber(tx, current, 'active', before);
   else await changeNumber(tx, id, before);
 }

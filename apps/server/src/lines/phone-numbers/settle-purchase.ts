@@ -4,7 +4,7 @@ import { toId } from '../../foundation/values/ids.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import type { ProviderNumber } from '../telephony/number-market.ts';
 import type { PhoneNumberDeps } from './deps.ts';
-import type { PhoneNumberRow } from './phone-number.ts';
+import { needsTrunk, type PhoneNumberRow } from './phone-number.ts';
 import { marketOf } from './providers.ts';
 import { lookUpPurchase, type Purchase, resumePurchase } from './purchase.ts';
 import { recordNumber } from './record-number.ts';
@@ -30,7 +30,8 @@ export async function settleBought(
     if (current?.status !== 'provisioning') return current;
     const active = await moveNumber(tx, current, 'active', {
       ...boughtColumns(bought),
-      due_at: null,
+      // What a provider's account holds is looked after from now on.
+      ...(needsTrunk(current) ? { due_at: now, connects: true } : { due_at: null }),
       revision: current.revision + 1,
       updated_at: now,
     });

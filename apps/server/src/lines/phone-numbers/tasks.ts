@@ -2,6 +2,7 @@ import { withDeadline } from '../../foundation/values/deadline.ts';
 import { every, type Repeating } from '../../platform/jobs/every.ts';
 import { whileQuiet } from '../../platform/jobs/quiet.ts';
 import type { PhoneNumberDeps } from './deps.ts';
+import { lookAfterNumber } from './look-after-number.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
 import { releaseDue } from './release-number.ts';
 import { settleDue } from './settle-purchase.ts';
@@ -33,10 +34,16 @@ export async function takeUpDueNumbers(deps: PhoneNumberDeps): Promise<number> {
   const now = deps.clock.now();
   const next = new Date(now.getTime() + AGAIN_MS);
   const due = await deps.database.inEngine((tx) => takeDueNumbers(tx, now, next, AT_ONCE));
-  await Promise.all(
-    due.map((row) => attempt(deps, row, () => (row.releasing_from ? releaseDue : settleDue)(deps, row))),
-  );
+  await Promise.all(due.map((row) => attempt(deps, row, () => actFor(row)(deps, row))));
   return due.length;
+}
+
+function actFor({
+  releasing_from,
+  status,
+}: PhoneNumberRow): (deps: PhoneNumberDeps, row: PhoneNumberRow) => Promise<void> {
+  if (releasing_from) return releaseDue;
+  return status === 'active' || status === 'suspended' ? lookAfterNumber : settleDue;
 }
 
 async function attempt(deps: PhoneNumberDeps, row: PhoneNumberRow, act: () => Promise<unknown>): Promise<void> {

@@ -46,8 +46,8 @@ export async function updateNumber(
     const changes = {
       ...plainChanges(body),
       ...agentChanges(body, before, bound),
-      ...(trunk === null && { trunk_id: null }),
-      ...(trunk && { trunk_id: trunk.id, shared: (await sharing(tx, deps.callsOut))(trunk) }),
+      ...(trunk === null && { trunk_id: null, connects: false }),
+      ...(trunk && { trunk_id: trunk.id, connects: false, shared: (await sharing(tx, deps.callsOut))(trunk) }),
     };
     if (Object.keys(changes).length === 0) return { row: before, trunk };
     // The change of its trunk may have been told of it already.

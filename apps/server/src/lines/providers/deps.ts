@@ -12,6 +12,8 @@ export interface ProviderDeps {
   secrets: Secrets;
   /** Where numbers are bought by anybody, by the name of the provider. */
   markets: ReadonlyMap<string, NumberMarket>;
+  /** Where providers send calls to numbers of this server, as a SIP URI; nothing if they can't. */
+  originUri?: string;
   /** Where they are bought with an account, by the name of the provider. */
   accountProviders: ReadonlyMap<string, AccountProvider>;
 }

@@ -9,7 +9,7 @@ export async function openMarket(
   deps: ProviderDeps,
   tx: WorkspaceTx,
   provider: string,
-): Promise<NumberMarket | undefined> {
+): Promise<NumberMarket | AccountMarket | undefined> {
   const market = deps.markets.get(provider);
   if (market) return market;
   const opened = deps.accountProviders.get(provider);
@@ -19,6 +19,9 @@ export async function openMarket(
     deps.log.error({ provider }, 'the secret of an account can not be decrypted; was ENCRYPTION_KEY changed?');
   return account && notingRejection(deps, provider, tx.workspaceId, opened!.open(account));
 }
+
+/** Whether a market is an account's. */
+export const isOfAccount = (market: NumberMarket | AccountMarket): market is AccountMarket => 'findNumber' in market;
 
 /** Notes it of the account if the provider takes it no more. */
 function notingRejection(
@@ -52,5 +55,9 @@ function notingRejection(
     buyNumber: (purchase) => noted(market.buyNumber(purchase)),
     lookupNumberPurchase: (key) => noted(market.lookupNumberPurchase(key)),
     releaseNumber: (number) => noted(market.releaseNumber(number)),
+    findNumber: (number) => noted(market.findNumber(number)),
+    trunkAddress: market.trunkAddress,
+    ensureTrunk: (wanted) => noted(market.ensureTrunk(wanted)),
+    bindNumber: (number, trunkId) => noted(market.bindNumber(number, trunkId)),
   };
 }

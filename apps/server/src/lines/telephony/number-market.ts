@@ -74,10 +74,28 @@ export interface ProviderAccount {
   bundleId?: string;
 }
 
+/** How a provider sends calls here, and takes ours. */
+export interface WantedTrunk {
+  /** Its name at the provider, by which it is found again. */
+  name: string;
+  /** Where calls are to be sent. Others that the trunk has stay. */
+  originUris: readonly string[];
+  username: string;
+  password: string;
+}
+
 /** The market as one account sees it. */
 export interface AccountMarket extends NumberMarket {
   /** Asks whether the provider takes the account, and changes nothing. Throws `NumberError`. */
   checkAccount(): Promise<void>;
+  /** A number as the account has it; nothing if it has it no more. Throws `NumberError`. */
+  findNumber(number: ProviderNumber): Promise<ProviderNumber | undefined>;
+  /** How a trunk of this name is reached, and from which addresses and networks its calls come. */
+  trunkAddress(name: string): { terminationUrl: string; ipAllowlist: string[] };
+  /** Makes what is missing of a trunk, and leaves what is there. Answers the provider's own name of it. Throws `NumberError`. */
+  ensureTrunk(wanted: WantedTrunk): Promise<string>;
+  /** Puts a number on a trunk, if it isn't there. Throws `NumberError`. @param trunkId the provider's own name of the trunk */
+  bindNumber(number: ProviderNumber, trunkId: string): Promise<void>;
 }
 
 /** A provider with which each workspace has an account of its own. */

@@ -101,6 +101,7 @@ export function shapeTrunk(row: CountedTrunk, now: Date): Trunk {
       row.paused_by_number_id && { pausedByPhoneNumberId: toId('pn', row.paused_by_number_id) }),
     ...(row.status === 'paused' &&
       row.paused_by_pool_id && { pausedByNumberPoolId: toId('pool', row.paused_by_pool_id) }),
+    ...given({ managedBy: row.managed_by }),
     ...(row.checked_at && { checkedAt: row.checked_at.toISOString() }),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

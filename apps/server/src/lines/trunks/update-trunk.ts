@@ -36,6 +36,7 @@ export async function updateTrunk(
       const now = deps.clock.now();
       const before = await existing(lockTrunk(tx, id));
       checkEdition(before, ifMatch);
+      refuse(managedFaults(before, body));
       const changes = trunkColumns(body, before, deps.secrets);
       refuse([
         ...trunkFaults({ ...before, ...(changes as object) }, deps.trunkGuard),
@@ -58,6 +59,23 @@ export async function updateTrunk(
     });
   if (row.due_at && row.checked_at === null) await checkWithin(deps, [row]);
   return (await deps.database.inWorkspace(workspaceId, (tx) => findTrunk(tx, id))) ?? Promise.reject(notFound());
+}
+
+const ofManager = [
+  'terminationUrl',
+  'transport',
+  'outboundProxy',
+  'username',
+  'password',
+  'authUsername',
+  'register',
+] as const;
+
+/** How a trunk is reached that was made at a provider is agreed with that. */
+function managedFaults({ managed_by }: TrunkRow, body: Body): ErrorDetail[] {
+  if (managed_by === null) return [];
+  const message = `can't be changed: the trunk was made in the account with ${managed_by}`;
+  return ofManager.flatMap((field) => (body[field] === undefined ? [] : [{ path: `/body/${field}`, message }]));
 }
 
 /** The digest of a password is sent wherever the trunk is, and may be guessed from there: it is given with the address. */

@@ -88,7 +88,8 @@ export async function expectPurchasesToBeAccountedFor(count: number, seed: strin
       clock.advance(61_000);
       await Promise.all([takeUpDueNumbers(ofServer), takeUpDueNumbers(ofServer)]);
       const { rows } = await deps.database.inEngine(({ db }) =>
-        sql`select from phone_numbers where due_at is not null limit 1`.execute(db),
+        sql`select from phone_numbers where due_at is not null
+          and (status not in ('active', 'suspended') or releasing_from is not null) limit 1`.execute(db),
       );
       if (rows.length === 0) return;
     }

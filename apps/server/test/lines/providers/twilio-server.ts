@@ -11,7 +11,7 @@ import { TwilioDouble, testAccount } from '../telephony/twilio/double.ts';
  */
 export async function startTwilioServer(
   between: (provider: AccountProvider) => AccountProvider = (provider) => provider,
-  given: { purchaseWaitMs?: number } = {},
+  given: { purchaseWaitMs?: number; originUri?: string } = {},
 ) {
   const loopback = { networks: [{ address: '127.0.0.1', prefix: 32 }], hosts: [] };
   const outbound = createOutboundHttp(createAddressGuard(loopback));

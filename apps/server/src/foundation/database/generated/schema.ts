@@ -568,6 +568,7 @@ export interface Schema {
     use_same_for_inbound: Generated<boolean>;
     edition: Generated<number>;
     shared: Generated<boolean>;
+    connects: Generated<boolean>;
   };
   provider_accounts: {
     workspace_id: string;
@@ -760,6 +761,10 @@ export interface Schema {
     edition: Generated<number>;
     headers_to_agent: Generated<string[]>;
     dtmf: Generated<'rtp' | 'info'>;
+    managed_by: 'twilio' | 'telnyx' | null;
+    managed_id: string | null;
+    origin_uris: Generated<string[]>;
+    making_until: Date | null;
   };
   webhook_deliveries: {
     workspace_id: string;

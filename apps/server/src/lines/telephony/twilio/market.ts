@@ -8,12 +8,14 @@ import {
 } from '../number-market.ts';
 import type { Ask } from './ask.ts';
 import { kindOf, type Prices } from './prices.ts';
+import { domainOf, ensureTrunk, signallingNetworks } from './trunks.ts';
 
 /** A number of the account, as far as it matters here (`api.v2010.account.incoming_phone_number`). */
 interface OwnNumber {
   sid?: string;
   phone_number?: string;
   friendly_name?: string;
+  trunk_sid?: string | null;
 }
 
 const folders = { local: 'Local', mobile: 'Mobile', toll_free: 'TollFree' };
@@ -35,6 +37,13 @@ export function twilioMarket(ask: Ask, account: ProviderAccount, prices: Prices)
     const list = (answer as { incoming_phone_numbers?: OwnNumber[] } | undefined)?.incoming_phone_numbers;
     if (!Array.isArray(list)) throw new NumberError('temporary', 'Twilio answered no list of numbers');
     return list;
+  };
+
+  /** A number by its SID, or else by its digits. */
+  const read = async ({ phoneNumber, providerNumberId }: ProviderNumber): Promise<OwnNumber | undefined> => {
+    if (providerNumberId === undefined)
+      return (await owned({ PhoneNumber: phoneNumber })).find(({ phone_number }) => phone_number === phoneNumber);
+    return (await ask({ method: 'GET', api: 'api', path: `${own}/${providerNumberId}.json` })) as OwnNumber | undefined;
   };
 
   const bought = async ({ sid, phone_number }: OwnNumber): Promise<ProviderNumber> => {
@@ -90,8 +99,25 @@ export function twilioMarket(ask: Ask, account: ProviderAccount, prices: Prices)
       return found && bought(found);
     },
 
-    async releaseNumber({ phoneNumber, providerNumberId }) {
-      const id = providerNumberId ?? (await owned({ PhoneNumber: phoneNumber }))[0]?.sid;
+    async findNumber(number) {
+      const found = await read(number);
+      return found && bought(found);
+    },
+
+    trunkAddress: (name) => ({ terminationUrl: domainOf(name), ipAllowlist: signallingNetworks }),
+
+    ensureTrunk: (wanted) => ensureTrunk(ask, root, wanted),
+
+    async bindNumber(number, trunkId) {
+      const found = await read(number);
+      if (!found?.sid) throw new NumberError('temporary', 'Twilio has no such number in the account');
+      if (found.trunk_sid === trunkId) return;
+      const path = `/v1/Trunks/${trunkId}/PhoneNumbers`;
+      await ask({ method: 'POST', api: 'trunking', path, form: { PhoneNumberSid: found.sid } });
+    },
+
+    async releaseNumber(number) {
+      const id = number.providerNumberId ?? (await read(number))?.sid;
       if (id) await ask({ method: 'DELETE', api: 'api', path: `${own}/${id}.json` });
     },
   };

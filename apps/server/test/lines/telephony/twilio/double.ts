@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SendRequest } from '../../../../src/foundation/outbound-http/guarded-request.ts';
 import { type JudgedOperation, judge } from './judge.ts';
+import { trunkActs } from './trunk-acts.ts';
 
 /** What it says when it refuses, as Twilio does. */
 export class Refused extends Error {
@@ -30,6 +31,14 @@ export interface OwnedNumber {
   trunk_sid: string | null;
 }
 
+export interface MadeTrunk {
+  sid: string;
+  name: string;
+  domain: string;
+  origins: string[];
+  credentialLists: string[];
+}
+
 /** Where it acts on what it is asked. */
 export type Act = (values: string[], input: Record<string, string>) => { status: number; body?: unknown };
 
@@ -48,6 +57,9 @@ export const newSid = (kind: string) => `${kind}${randomBytes(16).toString('hex'
 export class TwilioDouble {
   readonly faults: string[] = [];
   readonly numbers = new Map<string, OwnedNumber>();
+  readonly trunks: MadeTrunk[] = [];
+  readonly credentialLists: { sid: string; name: string; passwords: Map<string, { sid: string; password: string }> }[] =
+    [];
   /** Every purchase that it has carried out, in order. */
   readonly sold: string[] = [];
   /** What each request is, as `post /v1/Trunks`. */
@@ -62,8 +74,8 @@ export class TwilioDouble {
   readonly #server: Server;
   readonly #late: Promise<unknown>[] = [];
 
-  constructor(acts: Record<string, Act> = {}) {
-    this.#acts = { ...numberActs(this), ...acts };
+  constructor() {
+    this.#acts = { ...numberActs(this), ...trunkActs(this) };
     this.#server = createServer((request, response) => {
       void this.#serve(request).then(({ fate, status, body, headers }) => {
         if (fate === 'drop' || fate === 'lose' || fate === 'late') return request.socket.destroy();
@@ -240,6 +252,11 @@ function numberActs(double: TwilioDouble): Record<string, Act> {
       double.numbers.set(sid, number);
       double.sold.push(PhoneNumber);
       return { status: 201, body: shown(number) };
+    },
+    [`get ${root}/IncomingPhoneNumbers/{Sid}.json`]: ([, sid = '']) => {
+      const number = double.numbers.get(sid);
+      if (!number) throw new Refused(404, 20404, 'The requested resource was not found');
+      return { status: 200, body: shown(number) };
     },
     [`delete ${root}/IncomingPhoneNumbers/{Sid}.json`]: ([, sid = '']) => {
       if (!double.numbers.delete(sid)) throw new Refused(404, 20404, 'The requested resource was not found');
