@@ -128,5 +128,13 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
     }
     return items.length > 0;
   });
+  const dtmfId = newUuid();
+  await server.database.inEngine(({ db }) =>
+    sql`
+      insert into call_dtmf (workspace_id, id, room_id, status, requested_at, ended_at)
+      select workspace_id, ${dtmfId}, id, 'sent', queued_at, queued_at from calls
+      where id = ${fromId(idOf.get('room')!)}`.execute(db),
+  );
+  note(toId('dtmf', dtmfId));
   return { server, fromNumber: numbers.from, idOf };
 }
