@@ -2,6 +2,9 @@
 const callBackTerms =
   '{ times: number; callingWindows?: { days: number[]; start: number; end: number }[]; timezone?: string; calleeTimeZone?: "strictest" | "campaign"; ownTimezone?: string; holidays?: string[] }';
 
+/** What SRTP is spoken by. */
+const suites = "'AES_CM_128_HMAC_SHA1_80' | 'AES_CM_128_HMAC_SHA1_32' | 'AEAD_AES_128_GCM'";
+
 /** Of the columns of which the database knows less than the code does: JSON, lists with gaps, and text of few values. */
 const known: Record<string, string> = {
   'agents.connection': 'Record<string, unknown>',
@@ -13,6 +16,7 @@ const known: Record<string, string> = {
   'call_transcripts.turns': 'object[]',
   'calls.agent_end': 'object',
   'calls.call_back_terms': callBackTerms,
+  'calls.encrypted_with': suites,
   'calls.metadata': 'Record<string, string>',
   'calls.result': 'object',
   'calls.usage': 'object',
@@ -35,11 +39,12 @@ const known: Record<string, string> = {
   'run_signals.data': 'object',
   'sip_calls.agent_end': 'object',
   'sip_calls.dialog': 'object',
+  'sip_calls.encrypted_with': suites,
   'sip_calls.messages': 'object[]',
   'test_calls.media': 'object',
   'trunks.codecs': "('PCMU' | 'PCMA')[]",
   'trunks.headers': 'Record<string, string>',
-  'trunks.media_encryption': "'none'",
+  'trunks.media_encryption': "'none' | 'preferred' | 'required'",
   'workflow_run_steps.error': '{ code: string; message: string; nodeId?: string }',
   'workflow_runs.context': 'Record<string, unknown>',
   'workflow_runs.error': '{ code: string; message: string; nodeId?: string }',

@@ -120,6 +120,7 @@ function Facts({ call }: { call: Call }) {
     ['Talk', call.durationSeconds !== undefined && duration(call.durationSeconds)],
     ['SIP', call.sipStatus && `${call.sipStatus} ${call.sipReason ?? ''}`],
     ['Codec', call.codec],
+    ['Encrypted with', call.encryptedWith],
     [
       'Packets lost',
       call.packetsReceived !== undefined &&

@@ -19,6 +19,8 @@ test('a packet of a carrier costs the same however many trunks there are', () =>
           headersToAgent: [],
           digestNumbers: [],
           alikeNumbers: [],
+          mediaEncryption: 'none',
+          keysInClear: false,
         }),
       );
       const peers = watchInboundPeers({

@@ -18,6 +18,8 @@ const flags = {
   callsPerSecond: ['number', 'new calls a second'],
   numberFormat: ['text', 'e164_plus, e164, national or international_prefix'],
   country: ['text', 'for national numbers, such as US'],
+  mediaEncryption: ['text', 'none, preferred or required'],
+  keysInClear: ['switch', 'send its keys without TLS'],
 } as const;
 
 /** A password is never on the command line, where other users of the machine could read it. */

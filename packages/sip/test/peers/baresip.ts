@@ -28,6 +28,7 @@ export async function startBaresip(account = 'audio_codecs=pcmu', user = 'phone'
     net_interface: '127.0.0.1',
     audio_player: 'aubridge,line',
     audio_source: 'aubridge,line',
+    ringback_disabled: 'yes',
     ausrc_srate: 8000,
     auplay_srate: 8000,
     ausrc_channels: 1,
@@ -40,6 +41,7 @@ export async function startBaresip(account = 'audio_codecs=pcmu', user = 'phone'
   const loads = [
     'module g711.so',
     'module aubridge.so',
+    'module srtp.so',
     'module_tmp account.so',
     'module_app menu.so',
     'module ctrl_tcp.so',

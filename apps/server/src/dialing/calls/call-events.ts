@@ -33,6 +33,8 @@ function asAnswered(row: CallRow): CallRow {
     codec: null,
     packets_received: null,
     packets_lost: null,
+    encrypted_with: null,
+    packets_undeciphered: null,
     agent_end: null,
     usage: null,
     result: null,

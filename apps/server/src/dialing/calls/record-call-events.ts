@@ -185,7 +185,8 @@ async function writeProgress(
         answered_at = coalesce(c.answered_at, x.answered_at),
         ended_at = x.ended_at, outcome = case when ${hasTold} then 'answered' else x.outcome end, ended_by = x.ended_by, sip_status = x.sip_status,
         sip_reason = x.sip_reason, release_cause = x.release_cause, codec = x.codec, packets_received = x.packets_received,
-        packets_lost = x.packets_lost, agent_end = x.agent_end, usage = coalesce(c.usage, x.usage)
+        packets_lost = x.packets_lost, encrypted_with = x.encrypted_with, packets_undeciphered = x.packets_undeciphered,
+        agent_end = x.agent_end, usage = coalesce(c.usage, x.usage)
       from unnest(
         ${taken.map(({ call }) => call.workspaceId)}::uuid[],
         ${taken.map(({ call }) => call.roomId)}::uuid[],
@@ -201,10 +202,13 @@ async function writeProgress(
         ${of((p) => plainText(p.ended?.codec, 32))}::text[],
         ${of((p) => p.ended?.packetsReceived)}::integer[],
         ${of((p) => p.ended?.packetsLost)}::integer[],
+        ${of((p) => p.ended?.encryptedWith)}::text[],
+        ${of((p) => p.ended?.packetsUndeciphered)}::integer[],
         ${of((p) => agentEndOf(p.ended))}::jsonb[],
         ${of((p) => usageOf(p.ended))}::jsonb[])
         as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status,
-          sip_reason, release_cause, codec, packets_received, packets_lost, agent_end, usage)
+          sip_reason, release_cause, codec, packets_received, packets_lost, encrypted_with,
+          packets_undeciphered, agent_end, usage)
       where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'completed')}
       returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled, c.trunk_id, c.direction, c.sip_status,
         c.sip_reason, c.release_cause, c.packets_received, c.answered_at, c.agent_id,

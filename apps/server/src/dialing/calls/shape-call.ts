@@ -65,6 +65,12 @@ export function shapeCall(row: CallRow): Call {
     ...(row.codec && { codec: row.codec }),
     ...(row.packets_received !== null && { packetsReceived: row.packets_received }),
     ...(row.packets_lost !== null && { packetsLost: row.packets_lost }),
+    ...(row.encrypted_with && { encryptedWith: row.encrypted_with }),
+    ...(row.packets_undeciphered !== null && { packetsUndeciphered: row.packets_undeciphered }),
+    ...(answered &&
+      row.packets_received === 0 && {
+        noMediaReason: row.packets_undeciphered === null ? ('no_packets' as const) : ('wrong_key' as const),
+      }),
     queuedAt: row.queued_at.toISOString(),
     ...(row.dialed_at && { dialedAt: row.dialed_at.toISOString() }),
     ...(row.ringing_at && { ringingAt: row.ringing_at.toISOString() }),

@@ -40,7 +40,14 @@ function verdictOf(codes: FindingCode[]): Verdict {
 }
 
 const faults: ReadonlySet<FindingCode> = new Set<FindingCode>([
-  ...(['private_address', 'no_sound_received', 'no_sound_sent', 'sound_lost', 'sound_lost_there'] as const),
+  ...([
+    'private_address',
+    'no_sound_received',
+    'wrong_key',
+    'no_sound_sent',
+    'sound_lost',
+    'sound_lost_there',
+  ] as const),
   ...(['no_common_codec', 'credentials_rejected', 'forbidden', 'number_format', 'no_room', 'trunk_failed'] as const),
   ...(['trunk_unreachable', 'no_response'] as const),
 ]);
@@ -93,6 +100,8 @@ function ofSound(facts: TestCallFacts, talkedMs: number): FindingCode[] {
   const { packetsSent, packetsLost = 0, packetsLostByPeer = 0, heardFrom, remoteAddress } = facts.media ?? {};
   const received = facts.media?.packetsReceived ?? facts.packetsReceived;
   if (received === undefined && !facts.simulated) return ['server_lost'];
+  const isUndeciphered = facts.media?.packetsUndeciphered !== undefined;
+  if (received === 0 && isUndeciphered) return ['wrong_key'];
   if (received === 0) return talkedMs < SHORT_MS ? ['too_short'] : [...privateAddress(facts), 'no_sound_received'];
   const faulty: FindingCode[] = [];
   if (packetsSent === 0) faulty.push('no_sound_sent');
@@ -137,6 +146,8 @@ const messages: Record<FindingCode, (facts: TestCallFacts) => string> = {
   private_address: ({ media }) =>
     `The trunk was told to send sound to ${hostOf(media!.localAddress!)}, which no one outside of your network can reach. Set SIP_PUBLIC_ADDRESS to the address that the world sees.`,
   no_sound_received: () => `The call was answered, and not one packet of sound came. ${NO_RTP}`,
+  wrong_key: ({ media }) =>
+    `${media!.packetsUndeciphered} packets of sound came, and none was encrypted by the key that the trunk gave, so nothing was heard. Ask whoever runs it whether its SRTP goes by the keys of its SDP (SDES), or set mediaEncryption to none.`,
   no_sound_sent: () =>
     'Sound came, and none was sent: the trunk asked for none, as for a call on hold. Ask whoever runs it.',
   sound_lost: ({ media }) =>
@@ -148,7 +159,7 @@ const messages: Record<FindingCode, (facts: TestCallFacts) => string> = {
   too_short: () =>
     'The call ended before anything could be told. Answer it, say something, and hang up after some seconds.',
   no_common_codec: (facts) =>
-    `The two sides found no way to speak to each other (${saidBy(facts)}). The trunk must take PCMU or PCMA over plain RTP: look at its codecs, and whether it demands SRTP.${closedAddress(facts)}`,
+    `The two sides found no way to speak to each other (${saidBy(facts)}). The trunk must take PCMU or PCMA: look at its codecs, and whether it demands SRTP or takes none (mediaEncryption).${closedAddress(facts)}`,
   credentials_rejected: (facts) =>
     `The trunk did not take the credentials (${saidBy(facts)}). Look at its username, password and authUsername.`,
   forbidden: (facts) =>

@@ -41,6 +41,7 @@ import * as eventFeed from '../../../migrations/0126-event-feed.ts';
 import * as rejectedRows from '../../../migrations/0128-rejected-rows.ts';
 import * as recordingPeaks from '../../../migrations/0129-recording-peaks.ts';
 import * as serverConditions from '../../../migrations/0131-server-conditions.ts';
+import * as mediaEncryption from '../../../migrations/0132-media-encryption.ts';
 import * as callDtmf from '../../../migrations/0134-call-dtmf.ts';
 import * as providerAccounts from '../../../migrations/0141-provider-accounts.ts';
 import * as managedTrunks from '../../../migrations/0142-managed-trunks.ts';
@@ -93,6 +94,7 @@ export const migrations: Record<string, Migration> = {
   '0128-rejected-rows': rejectedRows,
   '0129-recording-peaks': recordingPeaks,
   '0131-server-conditions': serverConditions,
+  '0132-media-encryption': mediaEncryption,
   '0134-call-dtmf': callDtmf,
   '0141-provider-accounts': providerAccounts,
   '0142-managed-trunks': managedTrunks,

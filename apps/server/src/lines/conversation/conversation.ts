@@ -253,10 +253,15 @@ export class Conversation {
   }
 }
 
-const reportOf = ({ codec, packetsReceived, packetsLost }: CallMediaStats): MediaReport => ({
-  ...(codec && { codec }),
-  ...{ packetsReceived, packetsLost },
-});
+const reportOf = (stats: CallMediaStats): MediaReport => {
+  const { codec, encryption, packetsReceived, packetsLost, packetsUndeciphered } = stats;
+  return {
+    ...(codec && { codec }),
+    ...(encryption && { encryptedWith: encryption }),
+    ...(packetsUndeciphered > 0 && { packetsUndeciphered }),
+    ...{ packetsReceived, packetsLost },
+  };
+};
 
 const faultless = new Set<VoiceEnd['reason']>(['hung_up', 'silence']);
 

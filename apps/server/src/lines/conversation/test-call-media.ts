@@ -9,6 +9,7 @@ export function testCallMedia(wire: Wire, stats: CallMediaStats | undefined): Te
   return {
     ...wire,
     ...(codec && { codec }),
+    ...(stats?.encryption && { encryptedWith: stats.encryption }),
     ...(heardFrom !== undefined && { heardFrom: bracketed(heardFrom) }),
     ...(packetsLostByPeer !== undefined && { packetsLostByPeer }),
     ...(stats && {
@@ -16,6 +17,7 @@ export function testCallMedia(wire: Wire, stats: CallMediaStats | undefined): Te
       packetsReceived: stats.packetsReceived,
       packetsLost: stats.packetsLost,
     }),
+    ...(stats && stats.packetsUndeciphered > 0 && { packetsUndeciphered: stats.packetsUndeciphered }),
   };
 }
 

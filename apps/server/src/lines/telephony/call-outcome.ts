@@ -1,3 +1,5 @@
+import type { SrtpSuite } from '@trunkline/media';
+
 /** How a call ended, in the contract's words. */
 export const callOutcomes = [
   'answered',
@@ -35,14 +37,19 @@ export interface SipAnswer {
 export interface MediaReport {
   /** Such as `PCMU`. */
   codec?: string;
+  /** What packets were encrypted with; absent if they were not. */
+  encryptedWith?: SrtpSuite;
   /** RTP packets from the other side; 0 where none came. Absent where nobody counted. */
   packetsReceived?: number;
   packetsLost?: number;
+  /** Packets that were not encrypted by the other side's key; absent if there were none. */
+  packetsUndeciphered?: number;
 }
 
 /** What a test call saw on the wire, as far as it came. Addresses with their ports. */
 export interface TestCallMedia {
   codec?: string;
+  encryptedWith?: SrtpSuite;
   /** Where the call was sent by SIP. */
   trunkAddress?: string;
   /** Where the trunk was told to send sound. */
@@ -53,6 +60,8 @@ export interface TestCallMedia {
   packetsSent?: number;
   packetsReceived?: number;
   packetsLost?: number;
+  /** Absent if there were none. */
+  packetsUndeciphered?: number;
   /** Of those that were sent, as the other side says. */
   packetsLostByPeer?: number;
 }

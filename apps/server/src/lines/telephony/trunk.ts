@@ -38,7 +38,16 @@ export interface Trunk {
   codecs: readonly ('PCMU' | 'PCMA')[];
   /** How digits are sent to it: in the sound's packets, or by SIP INFO. */
   dtmf: 'rtp' | 'info';
-  mediaEncryption: 'none';
+  mediaEncryption: 'none' | 'preferred' | 'required';
+  /** Whether keys of sound may be sent over what isn't TLS. */
+  keysInClear: boolean;
   /** Names begin with `X-`. */
   headers: Readonly<Record<string, string>>;
+}
+
+/** Whether SIP goes to a trunk over TLS. `auto` is that for `sips:` and port 5061, unless the address names another transport. */
+export function isOverTls({ terminationUrl, transport }: Pick<Trunk, 'terminationUrl' | 'transport'>): boolean {
+  if (transport !== 'auto') return transport === 'tls';
+  const [, named] = /;transport=(\w+)/i.exec(terminationUrl) ?? [];
+  return named ? named.toLowerCase() === 'tls' : /^sips:|:5061$/i.test(terminationUrl);
 }

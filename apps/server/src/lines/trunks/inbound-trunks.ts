@@ -30,6 +30,7 @@ export const inboundTrunks = ({
       Promise.all([
         sql<Row>`
           select workspace_id, id, termination_url, transport, outbound_proxy, ip_allowlist, country, headers_to_agent, dtmf,
+            media_encryption, keys_in_clear,
             coalesce(auth_username, username) as username from trunks`.execute(tx.db),
         sql<{ trunk_id: string; numbers: string[] }>`
           select t.id as trunk_id, array_agg(n.phone_number) as numbers from trunks t
@@ -70,7 +71,7 @@ function numbersOf(database: Database): InboundDirectory['numbersOf'] {
       const { trunkIds } = asked[0]!;
       const { rows } = await database.inEngine((tx) =>
         sql<OwnedNumber>`
-          select phone_number as number, workspace_id as "workspaceId", shared from phone_numbers
+          select phone_number as number, workspace_id as "workspaceId", trunk_id as "trunkId", shared from phone_numbers
           where phone_number = any(${numbers}) and trunk_id = any(${trunkIds}::uuid[]) and status = 'active'
           order by id`.execute(tx.db),
       );
@@ -85,7 +86,8 @@ function numbersOf(database: Database): InboundDirectory['numbersOf'] {
 }
 
 type Row = Named &
-  Pick<TrunkRow, 'workspace_id' | 'id' | 'transport' | 'country' | 'headers_to_agent' | 'username' | 'dtmf'>;
+  Pick<TrunkRow, 'workspace_id' | 'id' | 'transport' | 'country' | 'headers_to_agent' | 'username' | 'dtmf'> &
+  Pick<TrunkRow, 'media_encryption' | 'keys_in_clear'>;
 type NumbersOf = ReadonlyMap<string, string[]>;
 
 const shape = (row: Row, digestNumbers: NumbersOf, alikeNumbers: NumbersOf): InboundTrunk => ({
@@ -96,6 +98,8 @@ const shape = (row: Row, digestNumbers: NumbersOf, alikeNumbers: NumbersOf): Inb
   ipAllowlist: row.ip_allowlist,
   headersToAgent: row.headers_to_agent,
   dtmf: row.dtmf,
+  mediaEncryption: row.media_encryption,
+  keysInClear: row.keys_in_clear,
   digestNumbers: digestNumbers.get(row.id) ?? [],
   alikeNumbers: alikeNumbers.get(row.id) ?? [],
   ...given({ outboundProxy: row.outbound_proxy, country: row.country, digestUsername: row.username }),

@@ -92,6 +92,7 @@ export function shapeTrunk(row: CountedTrunk, now: Date): Trunk {
     codecs: row.codecs,
     dtmf: row.dtmf,
     mediaEncryption: row.media_encryption,
+    keysInClear: row.keys_in_clear,
     ...(Object.keys(row.headers).length > 0 && { headers: row.headers }),
     ...(row.headers_to_agent.length > 0 && { headersToAgent: row.headers_to_agent }),
     phoneNumberCount: row.numbers,

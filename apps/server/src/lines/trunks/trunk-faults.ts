@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import type { HostGuard } from '../../foundation/outbound-http/url-fault.ts';
 import type { ErrorDetail } from '../../foundation/values/service-error.ts';
+import { isOverTls } from '../telephony/trunk.ts';
+import type { TrunkRow } from './trunk.ts';
 
 /** What separates lines somewhere: it could begin a header of its own. */
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
@@ -29,6 +31,18 @@ export function addressFaults(uri: string, path: string, guard: HostGuard, trans
     else if (transport !== 'auto' && transport !== named.toLowerCase()) fault('must not contradict the transport');
   }
   return faults;
+}
+
+/** The faults of a trunk whose keys of sound would be sent in clear, though nobody has said that they may. */
+export function encryptionFaults(
+  row: Partial<Pick<TrunkRow, 'transport' | 'media_encryption' | 'keys_in_clear'>> & Pick<TrunkRow, 'termination_url'>,
+  path: string,
+): ErrorDetail[] {
+  const { media_encryption: encryption = 'none', keys_in_clear: isAccepted, transport = 'auto' } = row;
+  if (encryption === 'none' || isAccepted || isOverTls({ terminationUrl: row.termination_url, transport })) return [];
+  const message =
+    'needs transport tls, since the keys are sent by SIP; or keysInClear, if the way is protected otherwise';
+  return [{ path, message }];
 }
 
 const isHostName = (host: string) =>

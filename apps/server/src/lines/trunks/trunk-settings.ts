@@ -4,7 +4,7 @@ import type { components } from '../../foundation/values/generated/contract.ts';
 import type { ErrorDetail } from '../../foundation/values/service-error.ts';
 import type { TrunkColumns } from './store.ts';
 import { passwordPlace, type TrunkRow } from './trunk.ts';
-import { addressFaults, allowlistFaults, textFaults } from './trunk-faults.ts';
+import { addressFaults, allowlistFaults, encryptionFaults, textFaults } from './trunk-faults.ts';
 
 type Body = components['schemas']['UpdateTrunk'];
 type Place = Pick<TrunkRow, 'workspace_id' | 'id'>;
@@ -31,6 +31,7 @@ const columns = {
   codecs: 'codecs',
   dtmf: 'dtmf',
   mediaEncryption: 'media_encryption',
+  keysInClear: 'keys_in_clear',
 } as const satisfies Partial<Record<keyof Body, keyof TrunkColumns>>;
 
 /** What a body changes of a trunk. A password goes with its username. */
@@ -77,6 +78,7 @@ export function trunkFaults(row: Judged, guard: HostGuard, path = '/body'): Erro
     ...(auth_username && !username ? [at('authUsername', 'needs a username')] : []),
     ...(register && !username ? [at('register', 'needs a username')] : []),
     ...(inbound_digest && !(username && password) ? [at('inboundDigest', 'needs a username and a password')] : []),
+    ...encryptionFaults(row, `${path}/mediaEncryption`),
     ...((format === 'national' || format === 'international_prefix') && !country
       ? [at('country', `must be given where numberFormat is ${format}`)]
       : []),

@@ -69,6 +69,7 @@ export function trunkOf(row: TrunkRow, secrets: Secrets): Trunk {
     codecs: row.codecs,
     dtmf: row.dtmf,
     mediaEncryption: row.media_encryption,
+    keysInClear: row.keys_in_clear,
     headers: row.headers,
   };
 }

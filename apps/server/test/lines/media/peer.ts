@@ -1,6 +1,15 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { alawToUlaw, type RtpPacket, readRtp, ulawToAlaw, writeRtpHeader } from '@trunkline/media';
+import {
+  alawToUlaw,
+  type RtpPacket,
+  readRtp,
+  type SrtpKeys,
+  SrtpReceiver,
+  SrtpSender,
+  ulawToAlaw,
+  writeRtpHeader,
+} from '@trunkline/media';
 import type { AudioFormat, AudioStream } from '@trunkline/sip';
 
 /** What a packet of the peer is like, where it isn't the usual. */
@@ -17,6 +26,10 @@ export interface Peer {
   port: number;
   heard: (RtpPacket & { at: number; ulaw: Buffer })[];
   reports: Buffer[];
+  /** The datagrams of RTP as they came. */
+  wire: Buffer[];
+  /** Encrypts from now on; what is not encrypted by the other side's key is not heard. */
+  encrypt(keys: SrtpKeys): void;
   /** Sends one packet. */
   send(payload: Buffer, said?: Said): void;
   sendRtcp(datagram: Buffer): void;
@@ -42,8 +55,13 @@ export async function startPeer(to: number, host = '127.0.0.1', far = '127.0.0.1
   const port = rtp.address().port;
   const heard: Peer['heard'] = [];
   const reports: Buffer[] = [];
+  const wire: Buffer[] = [];
+  let encryption: { sender: SrtpSender; receiver: SrtpReceiver } | undefined;
   rtp.on('message', (datagram) => {
-    const packet = readRtp(datagram)!;
+    wire.push(Buffer.from(datagram));
+    const opened = encryption ? encryption.receiver.open(datagram) : datagram;
+    if (typeof opened === 'string') return;
+    const packet = readRtp(opened)!;
     const ulaw = packet.payloadType === 8 ? alawToUlaw(packet.payload) : packet.payload;
     heard.push({ ...packet, at: performance.now(), ulaw });
   });
@@ -53,6 +71,10 @@ export async function startPeer(to: number, host = '127.0.0.1', far = '127.0.0.1
     port,
     heard,
     reports,
+    wire,
+    encrypt: ({ send, receive }) => {
+      encryption = { sender: new SrtpSender(send), receiver: new SrtpReceiver(receive) };
+    },
     send: (payload, said = {}) => {
       const packet = Buffer.concat([Buffer.alloc(12), payload]);
       writeRtpHeader(packet, {
@@ -65,7 +87,7 @@ export async function startPeer(to: number, host = '127.0.0.1', far = '127.0.0.1
       });
       if (said.sequence === undefined) sequence += 1;
       timestamp += payload.length;
-      rtp.send(packet, to, far);
+      rtp.send(encryption?.sender.seal(packet) ?? packet, to, far);
     },
     sendRtcp: (datagram) => rtcp.send(datagram, to + 1, far),
     sendRaw: (datagram) => rtp.send(datagram, to, far),

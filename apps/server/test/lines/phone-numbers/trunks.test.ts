@@ -85,7 +85,8 @@ const whole: Create = {
   dialPrefix: '9',
   callerIdHeader: 'pai',
   codecs: ['PCMA'],
-  mediaEncryption: 'none',
+  mediaEncryption: 'required',
+  keysInClear: false,
   headers: { 'X-Account': '7781' },
 };
 
@@ -116,6 +117,7 @@ test('one that says only where it is has the defaults', async () => {
     callerIdHeader: 'from',
     codecs: ['PCMU', 'PCMA'],
     mediaEncryption: 'none',
+    keysInClear: false,
   });
 });
 
@@ -137,6 +139,8 @@ test.each([
   [{ ipAllowlist: ['1.2.3'] }, '/body/ipAllowlist/0'],
   [{ codecs: ['OPUS'] }, '/body/codecs/0'],
   [{ mediaEncryption: 'srtp' }, '/body/mediaEncryption'],
+  [{ mediaEncryption: 'preferred' }, '/body/mediaEncryption'],
+  [{ mediaEncryption: 'required', transport: 'tcp' }, '/body/mediaEncryption'],
   [{ headers: { Via: 'x' } }, '/body/headers'],
   [{ headers: { 'X-A': 'b\r\nc' } }, '/body/headers/X-A'],
   [{ callsPerSecond: 0 }, '/body/callsPerSecond'],
@@ -155,6 +159,27 @@ test('address, transport and username are a trunk of its own; the second is 409,
   const other = await made({ terminationUrl, username: 'b', password });
   const changed = await patch(other.id, { username: null });
   expect([changed.response.status, changed.error?.code]).toEqual([409, 'trunk_already_exists']);
+});
+
+test('sound is encrypted over TLS, or where keys may go in clear; a change may not take that away', async () => {
+  const { id } = await made({ transport: 'tls', mediaEncryption: 'required' });
+  const { id: other } = await made({ mediaEncryption: 'preferred', keysInClear: true });
+  for (const [trunk, change] of [
+    [id, { transport: 'udp' as const }],
+    [other, { keysInClear: false }],
+  ] as const) {
+    const { response, error } = await patch(trunk, change);
+    expect([response.status, error?.details?.[0]]).toEqual([
+      400,
+      {
+        path: '/body/mediaEncryption',
+        message:
+          'needs transport tls, since the keys are sent by SIP; or keysInClear, if the way is protected otherwise',
+      },
+    ]);
+  }
+  expect((await patch(id, { transport: 'udp', mediaEncryption: 'none' })).response.status).toBe(200);
+  expect((await patch(other, { keysInClear: false, transport: 'tls' })).response.status).toBe(200);
 });
 
 test('a change is checked where it says how the trunk is reached; null empties', async () => {

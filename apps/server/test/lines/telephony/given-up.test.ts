@@ -54,7 +54,7 @@ test.each(ways)(
       inbound: {
         trunks: async () => [trunk],
         trunk: async () => undefined,
-        numbersOf: async (asked) => asked.map((number) => ({ number, workspaceId })),
+        numbersOf: async (asked) => asked.map((number) => ({ number, workspaceId, trunkId: trunk.id })),
       },
     });
     const answer = { workspaceId, agentId: 'anna', maxCallSeconds: 60 };

@@ -39,10 +39,10 @@ describe.skipIf(!baresip)('a real telephone at a server, which needs baresip', (
   });
 
   /** A telephone that is a trunk, and a number over it. */
-  async function phoneOf(account: string, phoneNumber: string): Promise<Baresip> {
+  async function phoneOf(account: string, phoneNumber: string, more: object = {}): Promise<Baresip> {
     const phone = await startBaresip(account, CALLEE);
     onTestFinished(() => phone.stop());
-    const body = { terminationUrl: `127.0.0.1:${phone.port}`, callsPerSecond: 50 };
+    const body = { terminationUrl: `127.0.0.1:${phone.port}`, callsPerSecond: 50, ...more };
     const trunkId = (await server.client.POST('/v1/telephony/trunks', { body })).data!.id;
     const numbers = { phoneNumbers: [phoneNumber], trunkId, inboundAgentId: agentId };
     const imported = await server.client.POST('/v1/telephony/phone-numbers/import/manual', { body: numbers });
@@ -89,5 +89,69 @@ describe.skipIf(!baresip)('a real telephone at a server, which needs baresip', (
     await until(async () => expect(await arrived()).toMatchObject({ outcome: 'answered', endedBy: 'agent' }));
     expect(await arrived()).toMatchObject({ codec: 'PCMU', fromNumber: CALLEE, toNumber: '+14155550102' });
     await until(() => expect(phone.output()).toMatch(/terminated|closed/));
+  });
+
+  test.each([
+    ['preferred', 'srtp', '+14155550103'],
+    ['required', 'srtp-mand', '+14155550104'],
+  ] as const)(
+    '%s: a call out to one that speaks %s is encrypted both ways',
+    async (mediaEncryption, mediaenc, number) => {
+      const before = msOf(GREETING[1], agent.sound());
+      const phone = await phoneOf(`audio_codecs=pcmu;mediaenc=${mediaenc}`, number, {
+        mediaEncryption,
+        keysInClear: true,
+      });
+      const read = await call(number);
+      // What it says is what it has heard.
+      await until(() => msOf(GREETING[1], agent.sound()) >= before + 300);
+      phone.hangUp();
+      await until(async () => (await read()).endedAt !== undefined);
+      const found = {
+        outcome: 'answered',
+        endedBy: 'callee',
+        encryptedWith: 'AES_CM_128_HMAC_SHA1_80',
+        packetsLost: 0,
+      };
+      expect(await read()).toMatchObject(found);
+      expect(await read()).not.toHaveProperty('packetsUndeciphered');
+    },
+  );
+
+  test('one that speaks only encrypted is refused by a trunk without, and one that speaks plain by one that requires it', async () => {
+    await phoneOf('audio_codecs=pcmu;mediaenc=srtp-mand', '+14155550105');
+    await phoneOf('audio_codecs=pcmu', '+14155550106', { mediaEncryption: 'required', keysInClear: true });
+    for (const number of ['+14155550105', '+14155550106']) {
+      const read = await call(number);
+      await until(async () => (await read()).endedAt !== undefined);
+      expect(await read()).toMatchObject({ outcome: 'trunk_error' });
+    }
+  });
+
+  test('a call in of one that speaks only encrypted is encrypted both ways', async () => {
+    const more = { mediaEncryption: 'required', keysInClear: true };
+    const account = 'audio_codecs=pcmu;mediaenc=srtp-mand';
+    await phoneOf(account, '+14155550107', more);
+    const arrived = async () => {
+      const { data } = await server.client.GET('/v1/calls');
+      return data!.items.find(({ toNumber }) => toNumber === '+14155550107');
+    };
+    const before = msOf(GREETING[1], agent.sound());
+    await until(async () => {
+      // Until the server has learned of the number it refuses the call.
+      const caller = await startBaresip(account, CALLEE);
+      onTestFinished(() => caller.stop());
+      caller.dial(`sip:+14155550107@127.0.0.1:${sipPort}`);
+      await until(() => expect(caller.output()).toMatch(/Call established|session closed/), 5);
+      expect(caller.output()).toContain('Call established');
+    });
+    await until(() => {
+      // Its own sound begins a moment after the call is answered.
+      agent.say(tone(GREETING[1], 800));
+      return msOf(GREETING[1], agent.sound()) >= before + 300;
+    });
+    agent.connections.at(-1)!.close(1000);
+    await until(async () => expect(await arrived()).toMatchObject({ outcome: 'answered', endedBy: 'agent' }));
+    expect(await arrived()).toMatchObject({ encryptedWith: 'AES_CM_128_HMAC_SHA1_80' });
   });
 });

@@ -210,9 +210,19 @@ test('a trunk says why it is not registered with, and calls from where it is reg
   await until(async () => expect(await standing()).toEqual({ status: 'failed', message: '403 Said' }));
   expect(await told()).toEqual(['trunk.updated failed']);
 
-  const trunk = { id, terminationUrl: '192.0.2.1', transport: 'udp', ipAllowlist: [], country: 'US' } as const;
+  const plain = { mediaEncryption: 'none', keysInClear: false } as const;
+  const trunk = {
+    ...plain,
+    id,
+    terminationUrl: '192.0.2.1',
+    transport: 'udp',
+    ipAllowlist: [],
+    country: 'US',
+  } as const;
   const inbound = { ...trunk, workspaceId: newUuid(), digestNumbers: [], alikeNumbers: [], headersToAgent: [] };
-  const owned = async ([number]: readonly string[]) => [{ number: number!, workspaceId: inbound.workspaceId }];
+  const owned = async ([number]: readonly string[]) => [
+    { number: number!, workspaceId: inbound.workspaceId, trunkId: id },
+  ];
   const peers = watchInboundPeers({
     directory: { trunks: async () => [inbound], trunk: async () => undefined, numbersOf: owned },
     locate: async () => [],

@@ -69,6 +69,7 @@ export const trunkTo = (port: number): Trunk => ({
   codecs: ['PCMU', 'PCMA'],
   dtmf: 'rtp',
   mediaEncryption: 'none',
+  keysInClear: false,
   headers: {},
 });
 

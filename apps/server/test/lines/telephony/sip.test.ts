@@ -193,7 +193,7 @@ test('names of a trunk, and those that its peers give in calls, are looked up in
     inbound: {
       trunks: async () => [{ ...watched, digestNumbers: [], alikeNumbers: [], headersToAgent: [] }],
       trunk: async () => undefined,
-      numbersOf: async (all) => all.map((number) => ({ number, workspaceId })),
+      numbersOf: async (all) => all.map((number) => ({ number, workspaceId, trunkId: watched.id })),
     },
     registered: {
       take: async () => [{ workspaceId, trunk: registered, isGranted: true }],

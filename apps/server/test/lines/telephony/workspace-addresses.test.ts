@@ -29,8 +29,8 @@ async function twoWorkspaces() {
   const [theirs, others] = [trunkTo(carrier.port), trunkTo(carrier.port)];
   const [port, ownPort] = [await freePort(), await freePort()];
   const numbers = new Map([
-    [theirs.id, { number: THEIRS, workspaceId: theirs.workspaceId }],
-    [others.id, { number: OTHERS, workspaceId: others.workspaceId }],
+    [theirs.id, { number: THEIRS, workspaceId: theirs.workspaceId, trunkId: theirs.id }],
+    [others.id, { number: OTHERS, workspaceId: others.workspaceId, trunkId: others.id }],
   ]);
   const gateway = await gateways.gatewayFor(10, {
     settings: {

@@ -673,5 +673,5 @@ const WORDS =
   /\.(status|outcome|direction|agent_id|ended_by|codec|reason|timezone|callee_time_zone|key|node_id|type|state|last_outcome|kind|owner_kind|storage_key|failure_code|failure_reason|error_report_key|default_country|event_type|role|workflow_name|next_node_id|pause_reason|calling_windows|call_back_terms|holidays|action|resource_type|address|standing|schedule_days|retry_policy)$/;
 /** What is counted, and the workspace's own numbers. */
 const NUMBERS =
-  /\.(revision|edition|order_number|size_bytes|duration_ms|bytes_read|bytes_total|packets_received|packets_lost|watermark|usage|talk_ms)$|^(call_intents|test_calls)\.from_number$/;
+  /\.(revision|edition|order_number|size_bytes|duration_ms|bytes_read|bytes_total|packets_received|packets_lost|packets_undeciphered|encrypted_with|watermark|usage|talk_ms)$|^(call_intents|test_calls)\.from_number$/;
 const isOfNobody = (name: string) => OF_NOBODY.includes(name.split('.')[0]!) || WORDS.test(name) || NUMBERS.test(name);

@@ -180,6 +180,8 @@ export interface Schema {
     agent_end: JSONColumnType<object, string, string> | null;
     usage: JSONColumnType<object, string, string> | null;
     call_back_terms: JSONColumnType<{ times: number; callingWindows?: { days: number[]; start: number; end: number }[]; timezone?: string; calleeTimeZone?: "strictest" | "campaign"; ownTimezone?: string; holidays?: string[] }, string, string> | null;
+    encrypted_with: 'AES_CM_128_HMAC_SHA1_80' | 'AES_CM_128_HMAC_SHA1_32' | 'AEAD_AES_128_GCM' | null;
+    packets_undeciphered: number | null;
   };
   campaign_contacts: {
     workspace_id: string;
@@ -662,6 +664,8 @@ export interface Schema {
     trunk_id: string | null;
     attempt: Generated<number>;
     agent_end: JSONColumnType<object, string, string> | null;
+    encrypted_with: 'AES_CM_128_HMAC_SHA1_80' | 'AES_CM_128_HMAC_SHA1_32' | 'AEAD_AES_128_GCM' | null;
+    packets_undeciphered: number | null;
   };
   sounds: {
     workspace_id: string;
@@ -743,7 +747,7 @@ export interface Schema {
     dial_prefix: string | null;
     caller_id_header: Generated<'from' | 'pai' | 'ppi' | 'rpid'>;
     codecs: Generated<('PCMU' | 'PCMA')[]>;
-    media_encryption: Generated<'none'>;
+    media_encryption: Generated<'none' | 'preferred' | 'required'>;
     headers: JSONColumnType<Record<string, string>, string | undefined, string>;
     status: Generated<'active' | 'paused'>;
     reason: Generated<string | null>;
@@ -760,6 +764,7 @@ export interface Schema {
     inbound_digest: Generated<boolean>;
     edition: Generated<number>;
     headers_to_agent: Generated<string[]>;
+    keys_in_clear: Generated<boolean>;
     dtmf: Generated<'rtp' | 'info'>;
     managed_by: 'twilio' | 'telnyx' | null;
     managed_id: string | null;

@@ -3886,6 +3886,16 @@ export interface components {
             [key: string]: string;
         };
         /**
+         * @description What the sound was encrypted with, as both sides agreed on it last: the suite of SRTP by its name in SDP. Absent where it was not encrypted.
+         * @enum {string}
+         */
+        CallEncryption: "AES_CM_128_HMAC_SHA1_80" | "AES_CM_128_HMAC_SHA1_32" | "AEAD_AES_128_GCM";
+        /**
+         * @description Why an answered call had no sound of the other side. `no_packets`: not one packet came. `wrong_key`: packets came, and none was encrypted by the key that the other side gave. Absent where sound came.
+         * @enum {string}
+         */
+        CallNoMediaReason: "no_packets" | "wrong_key";
+        /**
          * @description Why a call of `POST /v1/calls` is not placed now or, once it is `cancelled`, was not placed before `expiresAt`. `scheduled`: its time has not come. `expired`: its time was over before it could be tried. `limit_reached` is any limit: of calls at the same time, of the day, of attempts a person. The others are those of a campaign's contacts.
          * @example outside_window
          * @enum {string}
@@ -4120,10 +4130,14 @@ export interface components {
             sipReason?: string;
             /** @description The codec that the sound was in, such as PCMU. Absent where there was none. */
             codec?: string;
+            encryptedWith?: components["schemas"]["CallEncryption"];
             /** @description Packets of sound that came from the other side. Absent where they were not counted. */
             packetsReceived?: number;
             /** @description Packets of sound that were lost on their way from the other side. Absent where they were not counted. */
             packetsLost?: number;
+            /** @description Packets that came and were not heard, since they were not encrypted by the key that the other side gave. Absent where there were none. */
+            packetsUndeciphered?: number;
+            noMediaReason?: components["schemas"]["CallNoMediaReason"];
             /** @description When the call was taken up; for an inbound call, when it arrived. For a call of `POST /v1/calls` that waits, when it was asked for. */
             queuedAt: components["schemas"]["Timestamp"];
             /** @description When the provider was asked to place the call. */
@@ -5045,6 +5059,7 @@ export interface components {
              * @example PCMU
              */
             codec?: string;
+            encryptedWith?: components["schemas"]["CallEncryption"];
             /** @description Where the call was sent by SIP. */
             trunkAddress?: components["schemas"]["TestCallAddress"];
             /** @description Where the trunk was told to send sound. */
@@ -5069,6 +5084,11 @@ export interface components {
              */
             packetsLost?: number;
             /**
+             * @description Packets that came and were not encrypted by the key that the trunk gave. Absent where there were none.
+             * @example 40
+             */
+            packetsUndeciphered?: number;
+            /**
              * @description Packets of sound that were lost on the way there, as the other side says. Absent where it says nothing.
              * @example 0
              */
@@ -5081,11 +5101,11 @@ export interface components {
          */
         TestCallVerdict: "works" | "fault" | "inconclusive";
         /**
-         * @description `ok`: sound came and went. `simulated`: no phone rang, the simulator took the call. Sound: `private_address` (the trunk was told an address that it can't reach), `no_sound_received`, `no_sound_sent`, `sound_lost` (more than 3 % on the way here), `sound_lost_there` (more than 3 % on the way there), `heard_elsewhere` (it came from another address than the trunk had named, so a NAT is in between), `too_short` (hung up before anything could be told). The call: `no_common_codec`, `credentials_rejected`, `forbidden` (403), `number_format` (the trunk knows no such number), `no_room`, `trunk_failed` (another answer), `trunk_unreachable` (it could not be sent), `no_response` (no answer to it), `never_rang`, `no_answer`, `busy`, `declined`, `ended` (somebody ended it before an answer). The server: `server_lost` (it, or its thread of sound, went down meanwhile: nothing can be told, and the call is not made again), `not_placed` (the call was taken back, nothing rang).
+         * @description `ok`: sound came and went. `simulated`: no phone rang, the simulator took the call. Sound: `private_address` (the trunk was told an address that it can't reach), `no_sound_received`, `wrong_key` (sound came, and its key is another one than the trunk gave), `no_sound_sent`, `sound_lost` (more than 3 % on the way here), `sound_lost_there` (more than 3 % on the way there), `heard_elsewhere` (it came from another address than the trunk had named, so a NAT is in between), `too_short` (hung up before anything could be told). The call: `no_common_codec`, `credentials_rejected`, `forbidden` (403), `number_format` (the trunk knows no such number), `no_room`, `trunk_failed` (another answer), `trunk_unreachable` (it could not be sent), `no_response` (no answer to it), `never_rang`, `no_answer`, `busy`, `declined`, `ended` (somebody ended it before an answer). The server: `server_lost` (it, or its thread of sound, went down meanwhile: nothing can be told, and the call is not made again), `not_placed` (the call was taken back, nothing rang).
          * @example ok
          * @enum {string}
          */
-        TestCallFindingCode: "ok" | "simulated" | "private_address" | "no_sound_received" | "no_sound_sent" | "sound_lost" | "sound_lost_there" | "heard_elsewhere" | "too_short" | "no_common_codec" | "credentials_rejected" | "forbidden" | "number_format" | "no_room" | "trunk_failed" | "trunk_unreachable" | "no_response" | "never_rang" | "no_answer" | "busy" | "declined" | "ended" | "server_lost" | "not_placed";
+        TestCallFindingCode: "ok" | "simulated" | "private_address" | "no_sound_received" | "wrong_key" | "no_sound_sent" | "sound_lost" | "sound_lost_there" | "heard_elsewhere" | "too_short" | "no_common_codec" | "credentials_rejected" | "forbidden" | "number_format" | "no_room" | "trunk_failed" | "trunk_unreachable" | "no_response" | "never_rang" | "no_answer" | "busy" | "declined" | "ended" | "server_lost" | "not_placed";
         /** @description Something that a test call has shown. */
         TestCallFinding: {
             code: components["schemas"]["TestCallFindingCode"];
@@ -5321,11 +5341,16 @@ export interface components {
          */
         TrunkDtmf: "rtp" | "info";
         /**
-         * @description Whether sound is encrypted. Only `none` so far; an offer of SRTP is rejected.
+         * @description Whether the sound of calls is encrypted (SRTP), by keys that both sides send each other in SIP (SDES, RFC 4568). `none`: it is not, and a call that insists on it is refused. `preferred`: it is if the other side takes it. `required`: it is, or there is no call: a call that arrives without keys is refused by 488. The last two need a trunk over TLS, or `keysInClear`.
          * @default none
          * @enum {string}
          */
-        TrunkMediaEncryption: "none";
+        TrunkMediaEncryption: "none" | "preferred" | "required";
+        /**
+         * @description Whether the keys of encrypted sound may be sent over UDP and TCP, where whoever is on the way can read them. For a trunk whose way is protected otherwise, as by a VPN.
+         * @default false
+         */
+        TrunkKeysInClear: boolean;
         /**
          * @description Headers that each call to the trunk carries, by name. Names begin with `X-`.
          * @example {
@@ -5390,6 +5415,7 @@ export interface components {
             codecs: components["schemas"]["TrunkCodecs"];
             dtmf?: components["schemas"]["TrunkDtmf"];
             mediaEncryption: components["schemas"]["TrunkMediaEncryption"];
+            keysInClear: components["schemas"]["TrunkKeysInClear"];
             headers?: components["schemas"]["TrunkHeaders"];
             headersToAgent?: components["schemas"]["TrunkHeadersToAgent"];
             /** @description How many numbers of the workspace call over it. */
@@ -5466,6 +5492,7 @@ export interface components {
             codecs?: components["schemas"]["TrunkCodecs"];
             dtmf?: components["schemas"]["TrunkDtmf"];
             mediaEncryption?: components["schemas"]["TrunkMediaEncryption"];
+            keysInClear?: components["schemas"]["TrunkKeysInClear"];
             /** @description Headers that each call carries. `null` is as if it were left out. */
             headers?: components["schemas"]["TrunkHeaders"] | null;
             /** @description Headers of calls that arrive which the agent is told. `null` is as if it were left out. */
@@ -5539,10 +5566,12 @@ export interface components {
              */
             dtmf?: "rtp" | "info";
             /**
-             * @description Only `none` so far.
+             * @description Whether the sound of calls is encrypted, by keys in SIP.
              * @enum {string}
              */
-            mediaEncryption?: "none";
+            mediaEncryption?: "none" | "preferred" | "required";
+            /** @description Whether these keys may be sent over UDP and TCP. */
+            keysInClear?: boolean;
             /** @description Headers that each call carries. They replace those that there are; `null` removes them. */
             headers?: components["schemas"]["TrunkHeaders"] | null;
             /** @description Headers of calls that arrive which the agent is told. `null` removes the list. */

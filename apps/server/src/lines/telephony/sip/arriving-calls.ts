@@ -41,8 +41,8 @@ export class ArrivingCalls {
       return incoming.reject(404);
     }
     const providerCallId = newUuid();
-    const { networks, dtmf, ...told } = read;
-    this.#ringing.set(providerCallId, { incoming, networks, dtmf });
+    const { networks, dtmf, mediaEncryption, keysInClear, ...told } = read;
+    this.#ringing.set(providerCallId, { incoming, networks, dtmf, mediaEncryption, keysInClear });
     void incoming.ended.then(() => this.#ringing.delete(providerCallId));
     incoming.ring();
     const call = { providerCallId, ...told, at: this.#clock.now() };

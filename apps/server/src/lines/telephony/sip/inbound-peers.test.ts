@@ -5,6 +5,7 @@ import { until } from '../../../../test/until.ts';
 import type { Trunk } from '../trunk.ts';
 import { type InboundTrunk, watchInboundPeers } from './inbound-peers.ts';
 
+const plain = { mediaEncryption: 'none', keysInClear: false } as const;
 const from = (address: string): Target => ({ address, port: 5060, transport: 'udp' });
 const carrier = from('192.0.2.10');
 const stranger = from('198.51.100.1');
@@ -21,6 +22,7 @@ function invite(user: string, to = user): SipRequest {
 
 async function stand() {
   const trunk = {
+    ...plain,
     terminationUrl: '192.0.2.1',
     transport: 'udp',
     workspaceId: 'w',
@@ -66,7 +68,7 @@ test('a carrier that is known is not challenged for what To names, unless its Re
 });
 
 test('the callers of a trunk are not challenged for a number of another one that is written as its own', async () => {
-  const trunk = { terminationUrl: '192.0.2.1', transport: 'udp', headersToAgent: [] } as const;
+  const trunk = { ...plain, terminationUrl: '192.0.2.1', transport: 'udp', headersToAgent: [] } as const;
   const [munich, linz] = ['+498912345678', '+438912345678'];
   const trunks: InboundTrunk[] = [
     {
@@ -108,6 +110,7 @@ async function twoThatSpellAlike(
   carriersOfLinz: string[] = [carrier.address],
 ) {
   const trunk = {
+    ...plain,
     terminationUrl: '192.0.2.1',
     transport: 'udp',
     ipAllowlist: [carrier.address],
@@ -143,7 +146,7 @@ async function twoThatSpellAlike(
           const owner = trunks.find(
             ({ workspaceId, id }) => workspaceId === owners.get(number) && trunkIds.includes(id),
           );
-          return owner ? [{ number, workspaceId: owner.workspaceId }] : [];
+          return owner ? [{ number, workspaceId: owner.workspaceId, trunkId: owner.id }] : [];
         }),
     },
     locate: async () => [],
@@ -160,7 +163,7 @@ async function twoThatSpellAlike(
 }
 
 test('who has a number where callers are shared gets its calls, also beside one that was there a moment ago', async () => {
-  const trunk = { terminationUrl: '192.0.2.1', transport: 'udp', headersToAgent: [], country: 'DE' } as const;
+  const trunk = { ...plain, terminationUrl: '192.0.2.1', transport: 'udp', headersToAgent: [], country: 'DE' } as const;
   const more = { digestNumbers: [], alikeNumbers: [], ipAllowlist: [carrier.address] };
   const trunks: InboundTrunk[] = ['them', 'us'].map((workspaceId) => ({
     ...trunk,
@@ -174,8 +177,8 @@ test('who has a number where callers are shared gets its calls, also beside one 
       trunk: async () => undefined,
       numbersOf: async (numbers) =>
         numbers.flatMap((number) => [
-          { number, workspaceId: 'them', shared: false },
-          { number, workspaceId: 'us', shared: true },
+          { number, workspaceId: 'them', trunkId: 'them', shared: false },
+          { number, workspaceId: 'us', trunkId: 'us', shared: true },
         ]),
     },
     locate: async () => [],
@@ -221,4 +224,26 @@ test('from a carrier of both, a number that each reads as its own reaches neithe
   const own = await twoThatSpellAlike(['pbx-m', 'pbx-l'], ['one', 'two'], []);
   expect(own.peers.admit(invite('08912345678'), carrier)).toBe('accept');
   expect(await own.called('08912345678')).toBe(own.munich);
+});
+
+test('of several trunks at one address, that of the number says whether its sound is encrypted', async () => {
+  const trunk = { terminationUrl: '192.0.2.1', transport: 'udp', headersToAgent: [], country: 'DE' } as const;
+  const more = { workspaceId: 'us', digestNumbers: [], alikeNumbers: [], ipAllowlist: [carrier.address] };
+  const peers = watchInboundPeers({
+    directory: {
+      trunks: async () => [
+        { ...trunk, ...more, ...plain, id: 'plain' },
+        { ...trunk, ...more, id: 'secret', mediaEncryption: 'required', keysInClear: true },
+      ],
+      trunk: async () => undefined,
+      numbersOf: async ([number]) => [{ number: number!, workspaceId: 'us', trunkId: 'secret' }],
+    },
+    locate: async () => [],
+    registeredAt: () => new Set(),
+    log: pino({ level: 'silent' }),
+  });
+  onTestFinished(() => peers.close());
+  await until(() => peers.knows(carrier.address));
+  const read = await peers.read(invite('+498912345678'), carrier, undefined);
+  expect(read).toMatchObject({ mediaEncryption: 'required', keysInClear: true });
 });

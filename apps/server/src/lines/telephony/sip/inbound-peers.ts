@@ -12,7 +12,11 @@ import { askedUsers, calledUsers, callerUser } from './users-in-request.ts';
 
 /** A trunk as far as calls that arrive over it are concerned. */
 export type InboundTrunk = Partial<Pick<Trunk, 'dtmf'>> &
-  Pick<Trunk, 'id' | 'terminationUrl' | 'transport' | 'outboundProxy' | 'ipAllowlist' | 'country'> & {
+  Pick<
+    Trunk,
+    | ('id' | 'terminationUrl' | 'transport' | 'outboundProxy' | 'ipAllowlist' | 'country')
+    | ('mediaEncryption' | 'keysInClear')
+  > & {
     workspaceId: string;
     /** Names of headers that the agent is told. */
     headersToAgent: readonly string[];
@@ -37,6 +41,8 @@ export interface InboundDirectory {
 export interface OwnedNumber {
   number: string;
   workspaceId: string;
+  /** The trunk that it calls over. */
+  trunkId: string;
   /** Whether it is on a trunk where callers of several workspaces may come from: one workspace at most has it so. */
   shared?: boolean;
 }
@@ -60,17 +66,19 @@ export interface InboundPeers extends Repeating {
   allows(request: SipRequest, source: Target, isTry: boolean): boolean;
   /**
    * The number that a call is to, in E.164, whose it is, who calls, where he says it, what else is said of him, and from where its
-   * owner's trunks there say that they call; undefined where it is no number of the peer's trunks.
+   * owner's trunks there say that they call, and whether its trunk wants sound encrypted; undefined where it is no number of the peer's trunks.
    * @param username of a caller who knows the password of the trunk that has the number
    */
-  read(
-    request: SipRequest,
-    source: Target,
-    username: string | undefined,
-  ): Promise<
-    | { to: string; workspaceId: string; from?: string; said?: SaidOfCaller; networks: string[]; dtmf: Trunk['dtmf'] }
-    | undefined
-  >;
+  read(request: SipRequest, source: Target, username: string | undefined): Promise<Arrival | undefined>;
+}
+
+/** A call to a number of a peer's trunk. */
+export interface Arrival extends Pick<Trunk, 'dtmf' | 'mediaEncryption' | 'keysInClear'> {
+  to: string;
+  workspaceId: string;
+  from?: string;
+  said?: SaidOfCaller;
+  networks: string[];
 }
 
 /**
@@ -178,14 +186,16 @@ async function arrivedOn(
   for (const user of new Set(calledUsers(request))) {
     const called = await calledOn(directory, from, user);
     if (!called) continue;
-    const { number: to, workspaceId } = called;
+    const { number: to, workspaceId, trunkId } = called;
     const theirs = from.filter((trunk) => trunk.workspaceId === workspaceId);
     const caller = readCaller(callerUser(request), countryOf(theirs), to);
     const names = theirs.flatMap(({ headersToAgent }) => headersToAgent);
     const said = saidOfCaller(request, names);
     const networks = [...new Set(theirs.flatMap(({ ipAllowlist }) => ipAllowlist))];
     const dtmf = theirs.every((trunk) => trunk.dtmf === 'info') ? 'info' : 'rtp';
-    return { to, workspaceId, networks, dtmf, ...(caller !== undefined && { from: caller }), ...(said && { said }) };
+    const { mediaEncryption, keysInClear } = theirs.find(({ id }) => id === trunkId) ?? theirs[0]!;
+    const sound = { networks, dtmf, mediaEncryption, keysInClear } as const;
+    return { to, workspaceId, ...sound, ...(caller !== undefined && { from: caller }), ...(said && { said }) };
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { type CallHandlers, type Info, SdpSession } from '@trunkline/sip';
+import { type CallHandlers, type Info, type LocalAudio, SdpSession } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import type { LegInput } from '../../conversation/leg.ts';
 import type { Sound } from '../../conversation/sound.ts';
@@ -26,14 +26,15 @@ export class Negotiation {
 
   /**
    * Opens the sockets of the call's sound.
-   * @param address ours, as the peer sees it
+   * @param local what is said of it: our address, as the peer sees it, and how we speak
    * @throws NoMediaRoomError, MediaFault
    */
-  async open(sound: Sound, address: string, codecs: readonly ('PCMU' | 'PCMA')[]): Promise<SdpSession> {
+  async open(sound: Sound, local: Omit<LocalAudio, 'port'>): Promise<SdpSession> {
     const port = await sound.open();
+    const { address } = local;
     this.#sound = sound;
     this.#localAddress = atPort(address, port);
-    this.#session = new SdpSession({ address, port, codecs });
+    this.#session = new SdpSession({ ...local, port });
     return this.#session;
   }
 

@@ -20,7 +20,14 @@ function lookups(numbers: string[] = []) {
       const [, user = ''] = /:(\w+)@/.exec(request.uri)!;
       asked.push(`${source.address} ${user}`);
       await new Promise<void>((resolve) => open.push(resolve));
-      return numbers.includes(user) ? { to: user, workspaceId: 'ours', networks: [], dtmf: 'rtp' as const } : undefined;
+      const found = {
+        to: user,
+        workspaceId: 'ours',
+        dtmf: 'rtp',
+        mediaEncryption: 'none',
+        keysInClear: false,
+      } as const;
+      return numbers.includes(user) ? { ...found, networks: [] } : undefined;
     },
     () => clock.ms,
   );

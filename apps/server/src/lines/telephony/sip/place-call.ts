@@ -96,7 +96,12 @@ export class CalleeLeg implements Leg {
     const { addressFor, secret } = this.#parts;
     const { trunk, to, roomId, ringTimeoutSeconds } = this.#request;
     const address = trunkAddress(trunk);
-    const session = await this.#negotiation.open(sound, addressFor(targets[0]!.address), trunk.codecs);
+    const { codecs, mediaEncryption: encryption, keysInClear } = trunk;
+    const isReadable = targets.some((target) => target.transport !== 'tls');
+    if (encryption !== 'none' && !keysInClear && isReadable)
+      throw new TransportError('not_allowed', 'The keys of encrypted sound would be sent in clear.');
+    const ours = addressFor(targets[0]!.address);
+    const session = await this.#negotiation.open(sound, { address: ours, codecs, encryption });
     return {
       ...callerOf(this.#request, address),
       to: userAt(dialledNumber(to, trunk), address),

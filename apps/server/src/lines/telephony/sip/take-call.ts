@@ -1,4 +1,4 @@
-import type { IncomingCall } from '@trunkline/sip';
+import type { IncomingCall, MediaEncryption } from '@trunkline/sip';
 import type { EndedCall, Ending, Leg, LegInput, Unready, Wire } from '../../conversation/leg.ts';
 import type { Sound } from '../../conversation/sound.ts';
 import type { DigitsSent } from '../../media/digits.ts';
@@ -34,6 +34,9 @@ export interface ArrivedCall {
   networks: readonly string[];
   /** And how it is sent digits. */
   dtmf: Trunk['dtmf'];
+  /** Whether its trunk wants sound encrypted, and keys may go over what isn't TLS. */
+  mediaEncryption: MediaEncryption;
+  keysInClear: boolean;
 }
 
 /** Somebody who calls us over a trunk, and hears it ring until an agent is there. */
@@ -43,6 +46,8 @@ export class CallerLeg implements Leg {
   readonly #call: { roomId: string; workspaceId: string };
   readonly #incoming: IncomingCall;
   readonly #dtmf: Trunk['dtmf'];
+  readonly #encryption: MediaEncryption;
+  readonly #mayHaveKeys: boolean;
   readonly #tell: (input: LegInput) => void;
   readonly #negotiation: Negotiation;
   readonly #kept: KeptCall;
@@ -53,13 +58,15 @@ export class CallerLeg implements Leg {
   constructor(
     parts: LegParts,
     call: { roomId: string; workspaceId: string },
-    { incoming, networks, dtmf }: ArrivedCall,
+    { incoming, networks, dtmf, mediaEncryption, keysInClear }: ArrivedCall,
     tell: (input: LegInput) => void,
   ) {
     this.#parts = parts;
     this.#call = call;
     this.#incoming = incoming;
     this.#dtmf = dtmf;
+    this.#encryption = mediaEncryption;
+    this.#mayHaveKeys = keysInClear || incoming.source.transport === 'tls';
     this.#tell = tell;
     this.#negotiation = new Negotiation(call.roomId, networks, parts.log, tell);
     this.#kept = new KeptCall(parts, call.roomId);
@@ -81,8 +88,15 @@ export class CallerLeg implements Leg {
     });
     const begun = await this.#kept.begin({ roomId, workspaceId, attempt: 1, dialog: incoming.stored });
     if (begun !== 'begun') return { why: 'not_ours', text: 'Another server has the call.' };
+    if (this.#encryption === 'required' && !this.#mayHaveKeys)
+      return {
+        why: 'unusable',
+        text: 'Its sound must be encrypted, and it did not come over TLS, which hides the keys.',
+      };
     try {
-      await this.#negotiation.open(sound, this.#parts.addressFor(incoming.source.address), ['PCMU', 'PCMA']);
+      const address = this.#parts.addressFor(incoming.source.address);
+      const encryption = this.#mayHaveKeys ? this.#encryption : 'none';
+      await this.#negotiation.open(sound, { address, codecs: ['PCMU', 'PCMA'], encryption });
     } catch (error) {
       return { why: 'no_room', text: (error as Error).message };
     }
