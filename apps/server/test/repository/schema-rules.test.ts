@@ -71,6 +71,13 @@ const losses: [string, string][] = [
   ],
 ];
 
+test('a value may come to a list of one', () => {
+  const one = changed('agents', and("more text not null default 'a'::text\n  CHECK ((more = 'a'::text))"));
+  const two = one.replace("(more = 'a'::text)", "(more = ANY (ARRAY['a'::text, 'b'::text]))");
+  const other = one.replace("'a'::text))", "'b'::text))");
+  expect([lostBy(one, two), lostBy(one, other)]).toEqual([[], [expect.stringContaining('agents: has CHECK')]]);
+});
+
 test.each(losses)('former servers would miss what a schema has not: %s', (told, now) => {
   expect(lostBy(dump, now)).toEqual([expect.stringContaining(told)]);
 });

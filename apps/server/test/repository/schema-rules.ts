@@ -27,8 +27,9 @@ function parse(dump: string): { tables: Map<string, Table>; rest: string[] } {
   return { tables, rest };
 }
 
-/** Of a CHECK of a list of texts: what stands around the list, and the list. */
-function listOf(check: string): { around: string; list: string[] } {
+/** Of a CHECK of a list of texts: what stands around the list, and the list. PostgreSQL writes a list of one as an equation. */
+function listOf(written: string): { around: string; list: string[] } {
+  const check = written.replace(/ = ('[^']*'::text)\)/, ' = ANY (ARRAY[$1]))');
   const list = check.match(/ARRAY\[(.*?)\]/)?.[1];
   return { around: check.replace(/ARRAY\[.*?\]/, ''), list: list?.split(', ') ?? [] };
 }

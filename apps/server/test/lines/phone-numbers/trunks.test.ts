@@ -85,6 +85,7 @@ const whole: Create = {
   dialPrefix: '9',
   callerIdHeader: 'pai',
   codecs: ['PCMA'],
+  dtmf: 'info',
   mediaEncryption: 'required',
   keysInClear: false,
   headers: { 'X-Account': '7781' },
