@@ -45,6 +45,7 @@ import * as mediaEncryption from '../../../migrations/0132-media-encryption.ts';
 import * as callDtmf from '../../../migrations/0134-call-dtmf.ts';
 import * as providerAccounts from '../../../migrations/0141-provider-accounts.ts';
 import * as managedTrunks from '../../../migrations/0142-managed-trunks.ts';
+import * as trunksMade from '../../../migrations/0143-trunks-made.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -98,6 +99,7 @@ export const migrations: Record<string, Migration> = {
   '0134-call-dtmf': callDtmf,
   '0141-provider-accounts': providerAccounts,
   '0142-managed-trunks': managedTrunks,
+  '0143-trunks-made': trunksMade,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

@@ -2,6 +2,7 @@ import { isUniqueViolation } from '../../foundation/database/errors.ts';
 import { isOfAccount } from '../providers/open-market.ts';
 import { asSold, connectNumber } from './connect-number.ts';
 import type { PhoneNumberDeps } from './deps.ts';
+import { isOnManaged } from './managed-trunk.ts';
 import type { PhoneNumberRow } from './phone-number.ts';
 import { marketOf } from './providers.ts';
 import { recordNumber } from './record-number.ts';
@@ -14,7 +15,7 @@ const AGAIN_MS = 600_000;
 const SOON_MS = 60_000;
 
 /**
- * Looks whether the account with a provider still has a number, and puts a number that was just bought on its trunk. One that
+ * Looks whether the account with a provider still has a number, and puts a number on the trunk that was made for it, if it was just bought or somebody has taken it off there. One that
  * the account has no more is `suspended`, and `active` again if it has it again. Throws what the provider throws.
  */
 export async function lookAfterNumber(deps: PhoneNumberDeps, row: PhoneNumberRow): Promise<void> {
@@ -24,7 +25,8 @@ export async function lookAfterNumber(deps: PhoneNumberDeps, row: PhoneNumberRow
   const found = await market.findNumber(asSold(row));
   await note(deps, row, found !== undefined);
   if (!found) return due(deps, row, LOOK_MS);
-  const isConnected = !row.connects || (await connectNumber(deps, row, market));
+  const isOurs = row.connects || (await deps.database.inWorkspace(row.workspace_id, (tx) => isOnManaged(tx, row)));
+  const isConnected = !isOurs || (await connectNumber(deps, row, market));
   await due(deps, row, isConnected ? LOOK_MS : SOON_MS);
 }
 

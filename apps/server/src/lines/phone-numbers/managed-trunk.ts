@@ -12,6 +12,8 @@ import type { PhoneNumberRow } from './phone-number.ts';
 
 /** For how long one server alone makes a trunk at its provider, in milliseconds; if it dies, another one goes on then. */
 const MAKING_MS = 60_000;
+/** How often what is missing of it there is made again, in milliseconds. */
+const MEND_MS = 86_400_000;
 const USERNAME = 'trunkline';
 
 /** A workspace's trunk at a provider, by our UUID and by the provider's own name. */
@@ -22,7 +24,8 @@ interface ManagedTrunk {
 
 /**
  * The trunk of a number's workspace in its account with the provider, which leads here. It is written down with its password
- * before the provider hears of it, and made there by its name, by one server at a time. Nothing while another one is at it.
+ * before the provider hears of it, and made there by its name, by one server at a time. What somebody has removed of it there is made
+ * again once a day. Nothing while another server is at it.
  */
 export async function managedTrunk(
   deps: PhoneNumberDeps,
@@ -35,18 +38,31 @@ export async function managedTrunk(
   const trunk = await deps.database.inWorkspace(workspaceId, async (tx) => {
     return (await findManaged(tx, manager)) ?? (await insertManaged(deps, tx, manager, market.trunkAddress(name)));
   });
-  const { id, managed_id: known, origin_uris: origins } = trunk;
-  if (known !== null && origins.includes(originUri)) return { id, managedId: known };
+  const { id, managed_id: known, origin_uris: origins, made_at: madeAt } = trunk;
+  const isWhole = madeAt !== null && deps.clock.now().getTime() < madeAt.getTime() + MEND_MS;
+  if (known !== null && isWhole && origins.includes(originUri)) return { id, managedId: known };
   if (!(await beginMaking(deps, trunk))) return undefined;
   const password = deps.secrets.decrypt(trunk.password!, passwordPlace(trunk));
   const managedId = await market.ensureTrunk({ name, originUris: [originUri], username: USERNAME, password });
   const made = await deps.database.inWorkspace(workspaceId, async (tx) => {
     await sql`update trunks set origin_uris = array_append(array_remove(origin_uris, ${originUri}), ${originUri})
       where workspace_id = ${workspaceId} and id = ${id}`.execute(tx.db);
-    return changeTrunk(tx, id, { managed_id: managedId, making_until: null });
+    return changeTrunk(tx, id, { managed_id: managedId, making_until: null, made_at: deps.clock.now() });
   });
   if (made.checked_at === null) await checkWithin(deps, [made]);
   return { id, managedId };
+}
+
+/** Whether a number calls over the trunk that was made for it. */
+export async function isOnManaged({ db, workspaceId }: WorkspaceTx, { trunk_id, provider }: PhoneNumberRow) {
+  if (trunk_id === null) return false;
+  const trunk = await db
+    .selectFrom('trunks')
+    .select('managed_by')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', trunk_id)
+    .executeTakeFirst();
+  return trunk?.managed_by === provider;
 }
 
 const findManaged = ({ db, workspaceId }: WorkspaceTx, manager: NonNullable<TrunkRow['managed_by']>) =>

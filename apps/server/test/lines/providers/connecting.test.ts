@@ -119,6 +119,28 @@ test('a number that Twilio has lost is suspended within an hour, is told, and is
   await server.release(data!.id);
 });
 
+test('what somebody has removed at Twilio is made again: the number within an hour, the trunk within a day', async () => {
+  const { data } = await server.buy('+14155550250');
+  await pass(1);
+  const { double } = server;
+  const [held] = [...double.numbers.values()];
+  const [trunk] = double.trunks;
+  const [list] = double.credentialLists.filter(({ sid }) => trunk!.credentialLists.includes(sid));
+  const password = list!.passwords.get('trunkline')!.password;
+  held!.trunk_sid = null;
+  trunk!.origins = [];
+  trunk!.credentialLists = [];
+  list!.passwords.get('trunkline')!.password = 'Another1Password';
+  await pass(55);
+  expect(held!.trunk_sid).toBe(trunk!.sid);
+  expect(trunk!.origins).toEqual([]);
+  await pass(24 * 60);
+  expect(trunk).toMatchObject({ origins: [ORIGIN], credentialLists: [list!.sid] });
+  expect(list!.passwords.get('trunkline')!.password).toBe(password);
+  expect(double.trunks).toHaveLength(1);
+  await server.release(data!.id);
+});
+
 test('a number moves to another workspace only with its account, and gets the trunk of that one', async () => {
   const { data } = await server.buy('+14155550240');
   await pass(1);

@@ -770,6 +770,7 @@ export interface Schema {
     managed_id: string | null;
     origin_uris: Generated<string[]>;
     making_until: Date | null;
+    made_at: Date | null;
   };
   webhook_deliveries: {
     workspace_id: string;
