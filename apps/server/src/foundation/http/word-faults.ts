@@ -30,6 +30,7 @@ const PATTERNS = new Map<string, string>([
   ['^[A-Z]{3}$', 'must be a currency in three capital letters (ISO 4217), such as USD'],
   ['^https?://', 'must be an https:// URL'],
   ['^wss?://', 'must be a wss:// URL'],
+  ['^(wss?|https?)://', 'must be a wss:// or an https:// URL'],
   [
     '^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)?$',
     'must be whsec_ and 24 to 64 bytes in base64, as Standard Webhooks has its secrets',
