@@ -34,7 +34,8 @@ test('the README’s tests pass', async () => {
       expect.unreachable(error.stdout),
     );
     const args = ['--conditions=source', '--test', '--test-reporter=tap', file];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env: { PATH: process.env['PATH'] } });
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env: { PATH, NODE_COMPILE_CACHE } });
     expect(stdout).toContain('# pass 4\n# fail 0');
   } finally {
     await rm(folder, { recursive: true });
