@@ -177,6 +177,19 @@ export const measurements: Record<string, Measurement> = {
     ],
     isQuick: true,
   },
+  srtp: {
+    measure: async (effort) => (await import('./media/srtp.ts')).benchSrtp(effort),
+    measures: ['packages/media'],
+    finds: [
+      ...each(
+        ['the same calls in clear'],
+        'a packet each way, AES_CM_128_HMAC_SHA1_80, CPU',
+        'a packet each way, AEAD_AES_128_GCM, CPU',
+      ),
+      'a keystream of 20 ms, CPU, beside a cipher for each packet',
+    ],
+    isQuick: true,
+  },
   sip: {
     measure: async (effort) => (await import('./sip/sip.ts')).benchSip(effort),
     measures: ['packages/sip'],
