@@ -55,8 +55,10 @@ async function breakingChanges(revision: string): Promise<string[]> {
 }
 
 /** Of YAML or of JSON, which takes longer to read as YAML. */
-const read = async (path: string): Promise<Document> =>
-  (path.endsWith('.json') ? JSON.parse : parse)(await readFile(path, 'utf8'));
+async function read(file: string): Promise<Document> {
+  const text = await readFile(file, 'utf8');
+  return file.endsWith('.json') ? JSON.parse(text) : parse(text);
+}
 
 /** Everything that breaks clients between the released contract and another: by Redocly, and by what it doesn't see. */
 const breaks = async (revision: string): Promise<string[]> => [

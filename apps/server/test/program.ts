@@ -15,6 +15,9 @@ const programs = {
 /** These have many files, and are nothing but functions; what else is installed stays where it is. */
 const TAKEN_IN = /^(@trunkline|kysely|libphonenumber-js|temporal-polyfill|temporal-utils|uuid)(\/|$)/;
 
+/** As in the processes of tests (vitest.config.ts): a tenth of what a server takes that runs for seconds. */
+const THRIFTY = ['--single-threaded-gc', '--max-optimized-bytecode-size=4000'];
+
 /**
  * What Node is given to run a program of the sources. Within a test run it is made into one file first, and once: to find
  * and read its thousand files takes half of a server's start.
@@ -30,7 +33,7 @@ export async function program(name: keyof typeof programs): Promise<string[]> {
   const made = path.join(folder, 'made');
   if (isFirst) await make(path.join(folder, 'draft'), made);
   await until(() => existsSync(made));
-  return ['--conditions=source', path.join(made, `${name}.js`)];
+  return [...THRIFTY, '--conditions=source', path.join(made, `${name}.js`)];
 }
 
 /** Threads and files are found beside the source that names them, as ever. */
