@@ -86,6 +86,7 @@ createCall calls place <toNumber>
 listCalls calls list
 getCall calls show <roomId>
 endCall calls end <roomId>
+listenToCall calls listen <roomId>
 sendCallDtmf calls dtmf <roomId> <digits>
 listWorkflows workflows list
 createWorkflow workflows create

@@ -2,12 +2,14 @@ import { configured, type Engine } from './compose-engine.ts';
 import type { Parts, Services } from './compose-services.ts';
 import { callBack } from './dialing/call-intents/call-back.ts';
 import { toolCaller } from './dialing/calls/call-tool.ts';
+import { Listeners } from './dialing/calls/listening/take-listeners.ts';
 import { type CallResultDeps, recordCallResult } from './dialing/calls/record-call-result.ts';
 import { recordOver } from './dialing/calls/record-over.ts';
 import { toolUser } from './dialing/calls/use-tool.ts';
 import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
 import { countConversions } from './dialing/campaigns/count-conversions.ts';
 import { retryMachine } from './dialing/campaigns/retry-machine.ts';
+import type { UpgradeTaker } from './foundation/http/listen.ts';
 import { createRateLimit } from './foundation/http/rate-limit.ts';
 import { measureSlots } from './foundation/observe/slot-metrics.ts';
 import { ServiceError } from './foundation/values/service-error.ts';
@@ -34,13 +36,37 @@ export function callResultsOf({ database, clock }: Parts, services: Services, en
   };
 }
 
-/** The talks with agents that this process holds. */
-export function openTalks({ database, clock, log, config, publicUrl }: Parts, services: Services): Talks {
+/** Who takes requests for WebSockets, and ends those that are open. */
+export interface Sockets {
+  takers: readonly UpgradeTaker[];
+  close(): void;
+}
+
+/** The talks with agents that this process holds, and those who listen to its calls. */
+export function openSockets(parts: Parts, services: Services): Sockets {
+  const [talks, listeners] = [openTalks(parts, services), openListeners(parts, services)];
+  return {
+    takers: [talks.sockets, listeners.sockets],
+    close: () => {
+      talks.close();
+      listeners.sockets.close();
+    },
+  };
+}
+
+function openTalks({ database, clock, log, config, publicUrl }: Parts, services: Services): Talks {
   const { secrets, callAgents: agents, sound, desk, words } = services;
   const { media, address: mediaAddress } = sound;
   const { corsOrigins = [] } = config;
   const own = { secrets, agents, words, serve: desk.serve, media, mediaAddress, corsOrigins };
   return new Talks({ database, clock, log, publicUrl, mayAsk: talksAskedFor(), ...own });
+}
+
+function openListeners({ database, clock, log, config, publicUrl }: Parts, services: Services): Listeners {
+  const { secrets, gateways } = services;
+  const { corsOrigins = [] } = config;
+  const own = { secrets, publicUrl, corsOrigins, mayAsk: talksAskedFor() };
+  return new Listeners({ database, clock, log, ...own }, () => [...new Set(gateways.values())]);
 }
 
 /** Judges how often talks are asked for: of a workspace, or of an address that has none. */

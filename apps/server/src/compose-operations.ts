@@ -87,7 +87,10 @@ export function handlersOf(
     ...soundOperations(features.sounds),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
     ...callIntentOperations({ ...shared, calls, nudge: intentClaiming.nudge }),
-    ...callOperations({ ...results, calls, objects, endCall, nudgeDigits: digits.nudge }),
+    ...callOperations({
+      ...{ ...results, calls, objects, endCall, nudgeDigits: digits.nudge },
+      listening: { database, clock, secrets, publicUrl: parts.publicUrl, takesUpgrades },
+    }),
     ...callStatsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),
     ...exportOperations({ ...features.exports, calls }),
     ...peopleOperations({ ...shared, calls, readPhoneNumber }),

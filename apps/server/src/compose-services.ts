@@ -119,7 +119,7 @@ export async function openServices(parts: Parts) {
   const { nameServers } = overrides;
   const { guard, trunkGuard } = openGuards(config, metrics.registry, nameServers);
   const outbound = createOutboundHttp(guard);
-  const lease = await openLease({ database, seconds: config.leaseSeconds, log, machine });
+  const lease = await openLease({ database, seconds: config.leaseSeconds, log, machine, url: config.serverUrl });
   registerLeaseMetrics(metrics.registry, lease);
   const { registry } = metrics;
   const { id } = await database.inEngine(readInstallation);

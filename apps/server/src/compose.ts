@@ -4,7 +4,7 @@ import { acceptFile, beginFile } from './audience/contact-lists/accept-file.ts';
 import { startContactListWork } from './audience/contact-lists/background.ts';
 import { operatorAuthenticator } from './commands/operator/operator-key.ts';
 import { startTellingCondition } from './commands/operator/tell-condition.ts';
-import { openTalks, serveAgents } from './compose-agents.ts';
+import { openSockets, type Sockets, serveAgents } from './compose-agents.ts';
 import { createEngine, type Engine, type Loop, startEngine } from './compose-engine.ts';
 import { type Features, featuresOf } from './compose-features.ts';
 import { handlersOf } from './compose-operations.ts';
@@ -28,15 +28,14 @@ import { startRetention } from './records/retention.ts';
 import { startKnowledgeBaseWork } from './voices/knowledge-bases/background.ts';
 import { startSoundWork } from './voices/sounds/erase-sounds.ts';
 import { talkPage } from './voices/talks/page-router.ts';
-import type { Talks } from './voices/talks/take-talks.ts';
 
 /** A server put together: its HTTP side, and its loops, which `start` starts and `stop` ends with their leases given back. */
 export interface Composition {
   services: Services;
   features: Features;
   engine: Engine;
-  /** Who talks to agents over WebSockets. */
-  talks: Talks;
+  /** Its WebSockets: who talks to agents, and who listens to calls. */
+  sockets: Sockets;
   /** Its HTTP side. What only works in the background is served by nobody, and needs none. */
   createApp(): Promise<RequestListener>;
   start(): Promise<void>;
@@ -51,7 +50,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const features = featuresOf(parts, services);
   const engine = createEngine(parts, services, features);
   serveAgents(parts, services, engine);
-  const talks = openTalks(parts, services);
+  const sockets = openSockets(parts, services);
   const { objects, gateways, keyRing, lease, jobs, notifications, outbound } = services;
   const providers = [...new Set(gateways.values())];
 
@@ -82,7 +81,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     services,
     features,
     engine,
-    talks,
+    sockets,
     createApp: () =>
       createApp({
         contract: loadContract(),
@@ -132,7 +131,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       loops.push(startTellingCondition({ database, lease, warnings, draining, log }));
     },
     stop: async (requestsEnded) => {
-      talks.close();
+      sockets.close();
       await Promise.all([...loops.map((loop) => loop.close()), jobs.quit(), requestsEnded]);
       // The witness is told of calls and words until then.
       await services.restoreGuard.close();

@@ -52,6 +52,7 @@ export const variables = {
     url,
     'Where clients reach the server, for the links it hands out. Default: `http://localhost:` and the port.',
   ),
+  serverUrl: optional('SERVER_URL', url, 'Where clients reach this one of several servers. Default: `PUBLIC_URL`.'),
   trustProxy: withDefault(
     'TRUST_PROXY',
     'false',

@@ -152,7 +152,7 @@ export async function startServer({ config, log, overrides = {}, ...options }: S
     const composed = await compose(parts);
     composition = composed;
     listening.serve(await composed.createApp());
-    listening.upgrade(composed.talks);
+    listening.upgrade(composed.sockets.takers);
     await composed.start();
     started = true;
 

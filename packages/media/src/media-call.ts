@@ -41,6 +41,7 @@ export class MediaCall implements Paced {
   #isAnswered = false;
   /** The last one that was heard in what came, and when. */
   #lastDigit: { digit: string; at: number } | undefined;
+  #isHeard = false;
 
   constructor(options: CallOptions, deps: CallDeps) {
     this.#options = options;
@@ -79,6 +80,7 @@ export class MediaCall implements Paced {
       {
         frame: (ulaw) => {
           this.#recording?.write(CALLEE, ulaw);
+          this.#tell('callee', ulaw);
           this.#speaking.hear(ulaw);
         },
         digit: (digit) => {
@@ -122,6 +124,16 @@ export class MediaCall implements Paced {
     });
   }
 
+  /** Whether what both sides say is told. */
+  listen(isHeard: boolean): void {
+    this.#isHeard = isHeard;
+  }
+
+  #tell(side: 'callee' | 'voice', ulaw: Buffer): void {
+    // A copy: with a view all of the memory behind it would be sent.
+    if (this.#isHeard) this.#deps.emit({ type: 'sound', side, ulaw: new Uint8Array(ulaw) });
+  }
+
   /** Gives the call a voice, in place of the one that it has. @returns what the voice answers when it is `opened` */
   async speak(open: (speech: Speech) => Voice | Promise<Voice>): Promise<unknown> {
     return await this.#speaking.take(open);
@@ -135,6 +147,7 @@ export class MediaCall implements Paced {
     const ulaw = Buffer.allocUnsafe(packetMs * BYTES_PER_MS);
     const isTalking = this.#speaking.next(ulaw);
     this.#recording?.write(AGENT, ulaw);
+    if (this.#isAnswered) this.#tell('voice', ulaw);
     const isSent = this.#send(ulaw, isTalking, stream, now);
     this.#line.report(now);
     this.#speaking.said(packetMs, isSent, direction !== 'sendrecv', now);

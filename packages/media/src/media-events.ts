@@ -19,6 +19,8 @@ export type MediaEvent<End = unknown> =
   | { type: 'digit'; digit: string }
   /** The first of what the voice said, more than silence, was sent. Told once. */
   | { type: 'voice_heard' }
+  /** A piece of what one side says, as µ-law; while somebody listens. */
+  | { type: 'sound'; side: 'callee' | 'voice'; ulaw: Uint8Array }
   /** The voice's part is over, by itself: it hung up and what it had said has been played, or it is lost. */
   | { type: 'voice_ended'; end: End }
   /** No packet for `silenceMs`. Told again only after something was heard. */

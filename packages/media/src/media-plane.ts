@@ -78,6 +78,8 @@ export interface MediaHandle<V extends Voices> {
    * @throws MediaFault if they could not be in time, as in a hold
    */
   sendDigits(digits: string): Promise<void>;
+  /** Whether what both sides say from the answer on is told, too, as events. */
+  listen(isHeard: boolean): Promise<void>;
   stats(): Promise<MediaStats<EndOf<V>>>;
   /** Ends the media: the voice is closed, BYE by RTCP, the recording to its end. Once only. */
   close(): Promise<MediaStats<EndOf<V>>>;
@@ -193,6 +195,7 @@ export class MediaPlane<V extends Voices> {
         const digits = [...asked].filter((each) => isDigit(each) || isPause(each)).join('');
         await thread.ask(id, 'sendDigits', { digits }, digitsMs(digits));
       },
+      listen: (isHeard) => thread.ask(id, 'listen', { isHeard }),
       stats: () => thread.ask(id, 'stats', undefined) as Promise<MediaStats<EndOf<V>>>,
       close: async () => {
         const stats = await thread.ask(id, 'close', undefined).finally(end);

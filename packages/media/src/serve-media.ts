@@ -40,6 +40,7 @@ export function serveMedia<V extends Voices>({ isOpenAddress, voices }: ServeMed
     answer: (call, { recordTo }) => call.answer(recordTo),
     speak: (call, { kind, ask }) => call.speak((speech) => voices[kind]!(ask, speech)),
     digit: (call, { digit }) => call.digit(digit),
+    listen: (call, { isHeard }) => call.listen(isHeard),
     sendDigits: (call, { digits }) => call.sendDigits(digits),
     stats: (call) => call.stats,
     close: (call) => call.close(),

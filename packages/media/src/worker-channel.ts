@@ -16,6 +16,7 @@ export interface Asks {
   speak: { ask: { kind: string; ask: unknown }; answer: unknown };
   digit: { ask: { digit: string }; answer: undefined };
   sendDigits: { ask: { digits: string }; answer: undefined };
+  listen: { ask: { isHeard: boolean }; answer: undefined };
   stats: { ask: undefined; answer: MediaStats };
   close: { ask: undefined; answer: MediaStats };
   /** Of the thread, whichever call is named: how late its latest turn was, in ms. */

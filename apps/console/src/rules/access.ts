@@ -17,7 +17,13 @@ export const roleSays = (role: Role) => ROLE_SAYS[role];
 
 const PERMISSIONS = {
   ...{ '*': true, 'campaigns:read': true, 'campaigns:write': true, 'campaigns:run': true },
-  ...{ 'calls:read': true, 'calls:write': true, 'contact_lists:read': true, 'contact_lists:write': true },
+  ...{
+    'calls:read': true,
+    'calls:write': true,
+    'calls:listen': true,
+    'contact_lists:read': true,
+    'contact_lists:write': true,
+  },
   ...{ 'do_not_call:read': true, 'do_not_call:write': true, 'agents:read': true, 'agents:write': true },
   ...{ 'phone_numbers:read': true, 'phone_numbers:write': true, 'phone_numbers:buy': true },
   ...{ 'number_pools:read': true, 'number_pools:write': true },

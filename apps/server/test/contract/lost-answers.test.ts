@@ -47,6 +47,7 @@ const makesNothing = {
   startSignIn: 'is a URL of which nothing is kept',
   createSession: 'begins a session, and one whose cookie is lost ends by itself',
   testAgent: 'is a try, which may be made as often as one likes',
+  listenToCall: 'is a URL of which nothing is kept, and which opens once',
   talkToAgent: 'is a URL of which nothing is kept, and which opens once',
   testWebhook: 'is a try, which may be made as often as one likes',
 };

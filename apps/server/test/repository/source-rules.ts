@@ -23,6 +23,7 @@ const layers = [
     'media',
     'conversation',
     'outbound-http',
+    'tickets',
     'journal',
     'jobs',
     'installation',

@@ -58,6 +58,7 @@ export function addCalls(program: Command, io: Io): void {
     },
     make,
   );
+  calls.one('listen <room>', 'Make a URL to listen at, once', (client, room = '') => client.calls.listenTo(room));
   calls.one('end <room>', 'Hang up', (client, room = '') => client.calls.end(room));
   const dtmf = {
     usage: 'dtmf <room> <digits>',

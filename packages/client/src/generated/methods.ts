@@ -203,6 +203,8 @@ export interface CallsMethods {
   getDtmf(roomId: string, dtmfId: string, options?: RequestOptions): Answer<'getCallDtmf'>;
   /** Read a call's SIP messages. `GET /v1/calls/{roomId}/sip` */
   getSip(roomId: string, options?: RequestOptions): Answer<'getCallSip'>;
+  /** Listen to a call. `POST /v1/calls/{roomId}/listen` */
+  listenTo(roomId: string, options?: RequestOptions): Answer<'listenToCall'>;
   /** Delete a call's recording. `DELETE /v1/calls/{roomId}/recording` */
   deleteRecording(roomId: string, options?: RequestOptions): Answer<'deleteCallRecording'>;
   /** Read how loud a call's recording is. `GET /v1/calls/{roomId}/recording/peaks` */
@@ -473,7 +475,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   campaigns:
     '/calls+ ! Pq*/start P*/pause P*/resume P*/stop P*/unschedule P*/cancel Pb*/preview Gl*/contacts redialContacts:Pbk*/contacts/redial skipContact:P*/contacts*/skip getStats:G*/stats streamEvents:Gs*/events',
   calls:
-    '+ getStats:Gq/stats G* P*/end sendDtmf:Pbk*/dtmf getDtmf:G*/dtmf* getSip:G*/sip deleteRecording:D*/recording getRecordingPeaks:Gq*/recording/peaks recordResult:Pb*/result Gl Pbk',
+    '+ getStats:Gq/stats G* P*/end sendDtmf:Pbk*/dtmf getDtmf:G*/dtmf* getSip:G*/sip listenTo:P*/listen deleteRecording:D*/recording getRecordingPeaks:Gq*/recording/peaks recordResult:Pb*/result Gl Pbk',
   exports:
     '+ Gl Pbk G* D*',
   erasures:

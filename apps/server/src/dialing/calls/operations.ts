@@ -8,6 +8,7 @@ import { readMessages } from '../../lines/telephony/kept-messages.ts';
 import { auditOf } from '../../platform/journal/audit-of.ts';
 import { fromE164 } from './call.ts';
 import { shapeDtmf } from './dtmf.ts';
+import { type ListenDeps, listenToCall } from './listening/listen-to-call.ts';
 import { metadataPairs } from './metadata-pairs.ts';
 import { type CallResultDeps, recordCallResult } from './record-call-result.ts';
 import { deleteRecording } from './recordings/delete-recording.ts';
@@ -28,6 +29,7 @@ export interface CallDeps extends CallResultDeps {
   endCall: Switchboard['endCall'];
   nudgeDigits: Switchboard['digits']['nudge'];
   objects: Pick<ObjectStore, 'downloadUrl' | 'get'>;
+  listening: ListenDeps;
 }
 
 /** The operations of calls. */
@@ -86,6 +88,10 @@ export function callOperations(deps: CallDeps) {
     getCallDtmf: async ({ path }, { workspaceId }) => {
       const read = (tx: WorkspaceTx) => readDtmf(tx, fromId(path.roomId), fromId(path.dtmfId));
       return { status: 200, body: shapeDtmf(await existing(database.inSnapshot(workspaceId, read))) };
+    },
+    listenToCall: async ({ path }, context) => {
+      const body = await listenToCall(deps.listening, context.workspaceId, path.roomId, auditOf(context));
+      return { status: 201, body };
     },
     completeCall: async ({ path }, context) => {
       const roomId = path.callSid.replace('.json', '');

@@ -32,6 +32,16 @@ export interface Lease {
   release(): Promise<void>;
 }
 
+/** What a lease is taken with. */
+export interface LeaseOptions {
+  database: Pick<Database, 'connection'> & Partial<Pick<Database, 'outage'>>;
+  seconds: number;
+  log: Logger;
+  machine?: MachineClock;
+  /** Where clients reach this server itself, if that is not where they reach all. */
+  url?: string | undefined;
+}
+
 /** How often the clocks are compared again at once where the database answers too slowly; after that, at each renewal. */
 const MOST_LOOKS = 5;
 
@@ -39,13 +49,8 @@ const MOST_LOOKS = 5;
  * Takes a lease of `seconds` and renews it thrice in that time until it is released, on a connection of its own, which no
  * other work can hold up. Each time the machine's clock is compared with the database's.
  */
-export async function openLease(options: {
-  database: Pick<Database, 'connection'> & Partial<Pick<Database, 'outage'>>;
-  seconds: number;
-  log: Logger;
-  machine?: MachineClock;
-}): Promise<Lease> {
-  const { seconds, log, machine = createMachineClock() } = options;
+export async function openLease(options: LeaseOptions): Promise<Lease> {
+  const { seconds, log, machine = createMachineClock(), url = null } = options;
   const { connection, outage } = options.database;
   const database = openDatabase({ connection, poolSize: 1, log, ...(outage && { outage }) });
   let id = newUuid();
@@ -86,8 +91,8 @@ export async function openLease(options: {
         tx,
         sql<{
           now: Date;
-        }>`insert into servers (id, version, renewed_at, lease_until)
-            values (${id}, ${serverVersion(migrations)}, clock_timestamp(),
+        }>`insert into servers (id, version, url, renewed_at, lease_until)
+            values (${id}, ${serverVersion(migrations)}, ${url}, clock_timestamp(),
               clock_timestamp() + make_interval(secs => ${seconds}))
             returning clock_timestamp() as now`,
       ),

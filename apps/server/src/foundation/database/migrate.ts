@@ -46,6 +46,7 @@ import * as callDtmf from '../../../migrations/0134-call-dtmf.ts';
 import * as providerAccounts from '../../../migrations/0141-provider-accounts.ts';
 import * as managedTrunks from '../../../migrations/0142-managed-trunks.ts';
 import * as trunksMade from '../../../migrations/0143-trunks-made.ts';
+import * as serverUrl from '../../../migrations/0145-server-url.ts';
 import { ConfigError } from '../../config.ts';
 import { appliedTo, type Migration, noteApplied, openAppliedMigrations } from './applied-migrations.ts';
 import { Client } from './client.ts';
@@ -100,6 +101,7 @@ export const migrations: Record<string, Migration> = {
   '0141-provider-accounts': providerAccounts,
   '0142-managed-trunks': managedTrunks,
   '0143-trunks-made': trunksMade,
+  '0145-server-url': serverUrl,
 };
 
 /** Any number that no other advisory lock of ours has: one process migrates, and others wait. */

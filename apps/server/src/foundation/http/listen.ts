@@ -21,7 +21,7 @@ export interface Listening {
   port: number;
   serve(listener: RequestListener): void;
   /** Hands on the requests for another protocol that somebody wants; all others are served as if they asked for none. */
-  upgrade(taker: UpgradeTaker): void;
+  upgrade(takers: readonly UpgradeTaker[]): void;
   /** Takes no new connection, and resolves when every request has its answer, or was cut off after `withinMs`. */
   close(withinMs: number): Promise<void>;
 }
@@ -61,15 +61,16 @@ const serverOptions = {
  */
 export async function listen(port: number, host: string, stillMs = STILL_MS): Promise<Listening> {
   let listener: RequestListener = answerStarting;
-  let taker: UpgradeTaker | undefined;
-  const shouldUpgradeCallback = (request: IncomingMessage) => taker?.wants(request) ?? false;
+  let takers: readonly UpgradeTaker[] = [];
+  const takerOf = (request: IncomingMessage) => takers.find((each) => each.wants(request));
+  const shouldUpgradeCallback = (request: IncomingMessage) => takerOf(request) !== undefined;
   const server = createServer({ ...serverOptions, shouldUpgradeCallback }, (request, response) => {
     if (request.headers.host === undefined && request.httpVersion === '1.1') answerWithoutHost(request, response);
     else listener(request, response);
   });
   server.setTimeout(stillMs);
   // Without the callback Node would hand on all of them, those of clients too that only offer HTTP/2.
-  if (takesUpgrades) server.on('upgrade', (request, socket, head) => taker?.take(request, socket, head));
+  if (takesUpgrades) server.on('upgrade', (request, socket, head) => takerOf(request)?.take(request, socket, head));
   // What else is expected than to go on (RFC 9110, section 10.1.1) may be left unheeded; Node would refuse it, barely.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => listener(request, response));
   server.on('clientError', answerUnreadable);
@@ -85,7 +86,7 @@ export async function listen(port: number, host: string, stillMs = STILL_MS): Pr
       listener = next;
     },
     upgrade: (next) => {
-      taker = next;
+      takers = next;
     },
     close: (withinMs) => close(server, withinMs),
   };

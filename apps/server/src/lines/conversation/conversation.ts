@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../foundation/values/clock.ts';
 import type { DigitsSent } from '../media/digits.ts';
 import type { CallMediaStats, Media } from '../media/media.ts';
-import type { CallEvent, CallTimes, PlaceResult } from '../telephony/call-gateway.ts';
+import type { CallEvent, CallTimes, Listener, PlaceResult } from '../telephony/call-gateway.ts';
 import type { MediaReport } from '../telephony/call-outcome.ts';
 import type { ServeAgents } from './agent-desk.ts';
 import { agentEndOf, withAgent } from './agent-end-of.ts';
@@ -110,6 +110,12 @@ export class Conversation {
     } catch (error) {
       return { type: 'unready', unready: { why: 'fault', text: (error as Error).message, error } };
     }
+  }
+
+  /** Has somebody hear both sides of it. @returns what ends that; nothing if nobody has answered, or it is over */
+  listen(listener: Listener): (() => void) | undefined {
+    const { mode } = this.#standing;
+    return mode === 'joining' || mode === 'talking' ? this.#sound.listen(listener) : undefined;
   }
 
   /** Ends it, whatever it is doing. @returns false if it is ending already */

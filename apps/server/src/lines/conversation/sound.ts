@@ -2,6 +2,7 @@ import { MediaFault } from '@trunkline/media';
 import type { StreamEnd } from '../media/agent-end.ts';
 import type { DigitsSent } from '../media/digits.ts';
 import type { CallMedia, CallMediaEvent, CallMediaStats, Media, MediaVoices } from '../media/media.ts';
+import type { Listener } from '../telephony/call-gateway.ts';
 
 /** How a voice ended, or why it never came. */
 export type VoiceEnd = StreamEnd | { reason: 'media_lost'; text?: string };
@@ -32,6 +33,7 @@ export class Sound {
   readonly #listener: SoundListener;
   #opened: CallMedia | undefined;
   #isClosed = false;
+  readonly #listeners = new Set<Listener>();
 
   /** @param owner whose it is, for the shares of ports */
   constructor(media: Media, owner: string, listener: SoundListener) {
@@ -63,6 +65,7 @@ export class Sound {
 
   #hear(event: CallMediaEvent): void {
     if (event.type === 'voice_heard' || event.type === 'voice_ended') this.#listener.tell(event);
+    else if (event.type === 'sound') for (const each of this.#listeners) each.sound(event.side, event.ulaw);
     else if (event.type === 'no_media') this.#listener.tell({ type: 'silent' });
     else if (event.type === 'media_lost') this.#listener.tell({ type: 'media_lost' });
   }
@@ -99,9 +102,21 @@ export class Sound {
     );
   }
 
+  /** Has somebody hear both sides from now on. @returns what ends that */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    const tell = () => void this.#opened?.listen(this.#listeners.size > 0).catch(() => {});
+    tell();
+    return () => {
+      if (this.#listeners.delete(listener)) tell();
+    };
+  }
+
   /** Frees its sockets, now or as soon as they are open. @returns what was counted, as far as the thread lives */
   async close(): Promise<CallMediaStats | undefined> {
     this.#isClosed = true;
+    for (const each of this.#listeners) each.ended();
+    this.#listeners.clear();
     return await this.#opened?.close().catch(() => undefined);
   }
 }

@@ -66,12 +66,14 @@ export interface StreamIds {
   streamSid: string;
 }
 
+/** Whose sound it is: that of the person, or of who speaks to it. */
+export type Track = 'inbound' | 'outbound';
+
 /** What we say to an agent over one connection: numbered, and its sound with the time that has passed. */
 export class StreamWriter {
   #ids: StreamIds;
   #messages = 0;
-  #chunks = 0;
-  #bytes = 0;
+  #sent = { inbound: { chunks: 0, bytes: 0 }, outbound: { chunks: 0, bytes: 0 } };
 
   constructor(ids: StreamIds) {
     this.#ids = ids;
@@ -81,20 +83,21 @@ export class StreamWriter {
     return JSON.stringify({ event: 'connected', protocol: 'Call', version: '1.0.0' });
   }
 
-  start(customParameters: Record<string, string>): string {
+  start(customParameters: Record<string, string>, tracks: readonly Track[] = ['inbound']): string {
     const { accountSid, callSid, streamSid } = this.#ids;
     const mediaFormat = { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 };
-    const start = { accountSid, streamSid, callSid, tracks: ['inbound'], mediaFormat, customParameters };
+    const start = { accountSid, streamSid, callSid, tracks, mediaFormat, customParameters };
     return this.#message('start', { start });
   }
 
   /** @param ulaw the timestamp counts its bytes: agents insist on a whole number of ms, as text */
-  media(ulaw: Buffer): string {
-    this.#chunks += 1;
-    const timestamp = String(Math.floor(this.#bytes / 8));
-    this.#bytes += ulaw.length;
+  media(ulaw: Buffer, track: Track = 'inbound'): string {
+    const sent = this.#sent[track];
+    sent.chunks += 1;
+    const timestamp = String(Math.floor(sent.bytes / 8));
+    sent.bytes += ulaw.length;
     const payload = ulaw.toString('base64');
-    return this.#message('media', { media: { track: 'inbound', chunk: String(this.#chunks), timestamp, payload } });
+    return this.#message('media', { media: { track, chunk: String(sent.chunks), timestamp, payload } });
   }
 
   dtmf(digit: string): string {

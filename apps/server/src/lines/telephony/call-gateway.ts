@@ -123,6 +123,14 @@ export interface InboundAnswer {
   maxCallSeconds: number;
 }
 
+/** Who listens to both sides of a call. */
+export interface Listener {
+  /** @param ulaw a piece of what one side says */
+  sound(side: 'callee' | 'voice', ulaw: Uint8Array): void;
+  /** There is nothing more to hear. */
+  ended(): void;
+}
+
 /** What differs between carriers of calls, where a yes or no is all. */
 export interface CallCapabilities {
   /** No real phone rings. */
@@ -159,6 +167,9 @@ export interface CallGateway {
    * turned away already.
    */
   rejectInbound(call: InboundCall, why: 'declined' | 'no_room' | 'unavailable'): Promise<void>;
+
+  /** Has somebody hear a call that this process holds. @returns what ends that; nothing if it holds none that is answered */
+  listen?(roomId: string, listener: Listener): (() => void) | undefined;
 
   /** Makes it ready to place calls. */
   start(): Promise<void>;

@@ -29,6 +29,7 @@ const rolesWith: Record<Permission, readonly Exclude<Role, 'admin'>[]> = {
   'campaigns:run': managers,
   'calls:read': all,
   'calls:write': both,
+  'calls:listen': managers,
   'knowledge_bases:read': all,
   'knowledge_bases:write': developers,
   'agents:read': all,

@@ -1,5 +1,6 @@
 import type { Database } from '../../foundation/database/database.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
+import { sealTicket } from '../../foundation/tickets/ticket.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { fromId, newUuid } from '../../foundation/values/ids.ts';
@@ -7,7 +8,7 @@ import { existing, refuse, ServiceError } from '../../foundation/values/service-
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
 import { findAgent } from '../agents/store.ts';
-import { sealTalk } from './talk-token.ts';
+import { TALK, type Talk } from './talk.ts';
 
 export interface TalkDeps {
   database: Database;
@@ -45,7 +46,7 @@ export async function startTalk(
     await audit(tx, auditOf('agent.talked_to', 'agent', agentId), now);
   });
   const expires = now.getTime() + OPENS_MS;
-  const token = sealTalk(secrets, { id: newUuid(), workspaceId, agentId, variables, expires });
-  const url = new URL(`/talk/${token}`, publicUrl.replace(/^http/, 'ws'));
+  const ticket: Talk = { id: newUuid(), workspaceId, agentId, variables, expires };
+  const url = new URL(`/${TALK}/${sealTicket(secrets, TALK, ticket)}`, publicUrl.replace(/^http/, 'ws'));
   return { url: url.href, expiresAt: new Date(expires).toISOString() };
 }

@@ -614,6 +614,7 @@ export interface Schema {
     draining: Generated<boolean>;
     warnings: Generated<string[]>;
     warned_at: Date | null;
+    url: string | null;
   };
   sessions: {
     workspace_id: string;

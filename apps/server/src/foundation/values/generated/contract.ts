@@ -1603,6 +1603,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/calls/{roomId}/listen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Listen to a call
+         * @description Makes a URL at which one WebSocket hears a call that is up, both sides of it, as it goes on. Nobody in the call hears of it, and the audit log tells who asked. [Listen to a call](/docs/guides/calls#listen-to-a-call) tells what is sent.
+         */
+        post: operations["listenToCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/calls/{roomId}/recording": {
         parameters: {
             query?: never;
@@ -7026,6 +7052,17 @@ export interface components {
             /** @description In their order. Of more than 60 those in the middle are left out. */
             messages: components["schemas"]["CallSipMessage"][];
         };
+        /** @description Where to listen to a call. */
+        CallListening: {
+            /**
+             * Format: uri
+             * @description The URL of a WebSocket of the server that holds the call. It opens once, and needs no key.
+             * @example wss://calls.example.com/listen/djE6ZXhhbXBsZS1saXN0ZW4
+             */
+            url: string;
+            /** @description Until when it can be opened. */
+            expiresAt: components["schemas"]["Timestamp"];
+        };
         /** @description The recording is gone. */
         CallRecordingDeleted: {
             id: components["schemas"]["RoomId"];
@@ -7656,7 +7693,7 @@ export interface components {
          * @example campaigns:read
          * @enum {string}
          */
-        Permission: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "members:read" | "members:write" | "do_not_call:read" | "do_not_call:write" | "erasures:read" | "erasures:write" | "workspace:write" | "audit_log:read";
+        Permission: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "calls:listen" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "members:read" | "members:write" | "do_not_call:read" | "do_not_call:write" | "erasures:read" | "erasures:write" | "workspace:write" | "audit_log:read";
         /**
          * @description What the key may do.
          * @example [
@@ -14866,6 +14903,51 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listenToCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where to listen to it. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallListening"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The call has ended, is not answered yet, or is simulated and has no sound. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -20,6 +20,7 @@ import type {
   CallState,
   InboundAnswer,
   InboundCall,
+  Listener,
   PlaceResult,
 } from '../call-gateway.ts';
 import type { Trunk } from '../trunk.ts';
@@ -264,6 +265,10 @@ class SipGateway implements CallGateway, TrunkProber {
 
   async sendDigits(roomId: string, digits: string): Promise<DigitsSent> {
     return (await this.#calls.get(roomId)?.sendDigits(digits)) ?? { isSent: false, reason: 'call_ended' };
+  }
+
+  listen(roomId: string, listener: Listener): (() => void) | undefined {
+    return this.#calls.get(roomId)?.listen(listener);
   }
 
   async lookup(reference: CallReference): Promise<CallState> {

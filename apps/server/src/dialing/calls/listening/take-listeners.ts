@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import type { WebSocket } from 'ws';
+import { type TicketDeps, TicketedSockets } from '../../../foundation/tickets/ticketed-sockets.ts';
+import { toId } from '../../../foundation/values/ids.ts';
+import { StreamWriter } from '../../../lines/media/agent-messages.ts';
+import type { CallGateway, Listener } from '../../../lines/telephony/call-gateway.ts';
+import { LISTEN, type Listening } from './listening.ts';
+
+/** Of one process at once; a workspace alone has half of them. */
+const MOST_LISTENERS = 40;
+/** What waits to be sent is at most some seconds of sound; what is beyond that is left out. */
+const MOST_WAITING = 64_000;
+
+/** Those who listen to the calls that this process holds. */
+export class Listeners {
+  /** The WebSockets that they hear by. */
+  readonly sockets: TicketedSockets<Listening>;
+  readonly #gateways: () => readonly CallGateway[];
+
+  /** @param gateways those that hold calls */
+  constructor(deps: TicketDeps, gateways: () => readonly CallGateway[]) {
+    this.#gateways = gateways;
+    const begin = async (listening: Listening, socket: WebSocket) => this.#begin(listening, socket);
+    this.sockets = new TicketedSockets(deps, { name: LISTEN, most: MOST_LISTENERS, begin });
+  }
+
+  #begin({ workspaceId, roomId }: Listening, socket: WebSocket): void {
+    const streamSid = `MZ${randomBytes(16).toString('hex')}`;
+    const writer = new StreamWriter({ accountSid: toId('ws', workspaceId), callSid: toId('room', roomId), streamSid });
+    const listener: Listener = {
+      sound: (side, ulaw) => {
+        if (socket.bufferedAmount > MOST_WAITING) return;
+        socket.send(writer.media(Buffer.from(ulaw.buffer), side === 'callee' ? 'inbound' : 'outbound'));
+      },
+      ended: () => {
+        socket.send(writer.stop());
+        socket.close(1000, 'The call is over.');
+      },
+    };
+    const stop = this.#listen(roomId, listener);
+    if (!stop) {
+      socket.close(1011, 'The call is over, or another server holds it: ask for another URL.');
+      return;
+    }
+    socket.once('close', stop);
+    socket.send(writer.connected());
+    socket.send(writer.start({}, ['inbound', 'outbound']));
+  }
+
+  #listen(roomId: string, listener: Listener): (() => void) | undefined {
+    for (const gateway of this.#gateways()) {
+      const stop = gateway.listen?.(roomId, listener);
+      if (stop) return stop;
+    }
+    return undefined;
+  }
+}
