@@ -4,6 +4,9 @@ const callBackTerms =
 
 /** What SRTP is spoken by. */
 const suites = "'AES_CM_128_HMAC_SHA1_80' | 'AES_CM_128_HMAC_SHA1_32' | 'AEAD_AES_128_GCM'";
+/** What is done if a machine answers. */
+const voicemail =
+  "{ action: 'continue' | 'hang_up' | 'leave_message'; soundId?: string; text?: string; language?: string; voice?: string }";
 
 /** Of the columns of which the database knows less than the code does: JSON, lists with gaps, and text of few values. */
 const known: Record<string, string> = {
@@ -15,6 +18,8 @@ const known: Record<string, string> = {
   'call_intents.variables': 'Record<string, string>',
   'call_transcripts.turns': 'object[]',
   'calls.agent_end': 'object',
+  'calls.answered_by_evidence': 'object[]',
+  'calls.message_left': 'object',
   'calls.call_back_terms': callBackTerms,
   'calls.encrypted_with': suites,
   'calls.metadata': 'Record<string, string>',
@@ -23,6 +28,9 @@ const known: Record<string, string> = {
   'calls.variables': 'Record<string, string>',
   'campaign_contacts.metadata': 'Record<string, string>',
   'campaign_contacts.values': '(string | null)[]',
+  'agents.voicemail_terms': voicemail,
+  'call_intents.voicemail_terms': voicemail,
+  'campaigns.voicemail_terms': voicemail,
   'campaigns.calling_windows': '{ days: number[]; start: number; end: number }[]',
   'campaigns.metadata': 'Record<string, string>',
   'contact_list_entries.consent': '{ given: boolean; source?: string; time?: string; purpose?: string }',

@@ -192,6 +192,7 @@ async function openSip({
     brief,
     words,
     serve: desk.serve,
+    transcribes: config.transcribeUrl !== undefined,
     granted: grantedAddresses(database),
     inbound: inboundTrunks({ database, secrets, log }),
     registered: registeredTrunks({ database, secrets, clock, log }),

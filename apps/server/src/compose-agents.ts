@@ -15,6 +15,7 @@ import { measureSlots } from './foundation/observe/slot-metrics.ts';
 import { ServiceError } from './foundation/values/service-error.ts';
 import type { AgentRequest, ServedCall } from './lines/conversation/agent-request.ts';
 import { operatorLimits } from './platform/workspace/operator-limits.ts';
+import { transcriber } from './voices/speech/transcribe.ts';
 import { Talks } from './voices/talks/take-talks.ts';
 
 type Acts = {
@@ -98,6 +99,8 @@ export function serveAgents(parts: Parts, services: Services, engine: Engine): v
     callBack: (call, time) => callBack(callBacks, call, time),
     sendDigits: engine.switchboard.digits.send,
   });
+  const { transcribeUrl: url, transcribeKey: key, transcribeModel: model } = parts.config;
+  const transcribe = url === undefined ? undefined : transcriber({ url, key, model });
   const acts: Acts = {
     record_result: async (call, { result, over }) => {
       if (over) await recordOver({ ...results, recordEvents: engine.recordEvents }, call, result, over);
@@ -113,6 +116,9 @@ export function serveAgents(parts: Parts, services: Services, engine: Engine): v
     send_digits: ({ roomId }, { digits }) => engine.switchboard.digits.send(roomId, digits),
     // Nobody follows a call that is no talk.
     turn: async () => {},
+    transcribe: async ({ workspaceId }, { ulaw }) => transcribe?.(workspaceId, ulaw),
+    // The call itself has kept it.
+    answered_by: async () => {},
     over: async ({ roomId }) => services.sentences.forget(roomId),
   };
   services.desk.open((call, request) => acts[request.type](call, request as never));

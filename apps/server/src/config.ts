@@ -175,12 +175,10 @@ export const variables = {
   ),
   speechKey: optional('SPEECH_KEY', headerKey, 'Key for `SPEECH_URL`, sent as a bearer token.'),
   speechModel: withDefault('SPEECH_MODEL', 'tts-1', text, 'Model that `SPEECH_URL` is asked for.'),
-  speechVoice: withDefault(
-    'SPEECH_VOICE',
-    'alloy',
-    text,
-    'Voice that `SPEECH_URL` is asked for if an agent names none.',
-  ),
+  speechVoice: withDefault('SPEECH_VOICE', 'alloy', text, 'Voice of `SPEECH_URL` if an agent names none.'),
+  transcribeUrl: optional('TRANSCRIBE_URL', url, 'Writes down how callees answer: `POST /v1/audio/transcriptions`.'),
+  transcribeKey: optional('TRANSCRIBE_KEY', headerKey, 'Key for `TRANSCRIBE_URL`, sent as a bearer token.'),
+  transcribeModel: withDefault('TRANSCRIBE_MODEL', 'whisper-1', text, 'Model that `TRANSCRIBE_URL` is asked for.'),
   realtimeUrl: optional(
     'REALTIME_URL',
     socketUrl,

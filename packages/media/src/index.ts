@@ -1,4 +1,5 @@
 export { type AudioCodec, type AudioFormat, type AudioStream, isUnspecified } from './audio-stream.ts';
+export { CalleeListener, type Heard, type Signal } from './callee-listener.ts';
 export { alawToUlaw, BYTES_PER_MS, FRAME, pcmToUlaw, SAMPLE_RATE, ULAW_SILENCE, ulawPcm, ulawToAlaw } from './g711.ts';
 export { isAudible, levelOf } from './level.ts';
 export type { CallOptions, MediaEvent, MediaStats } from './media-events.ts';

@@ -119,6 +119,7 @@ function Facts({ call }: { call: Call }) {
     ['First heard', agentEnd?.firstSoundMs !== undefined && `${number(agentEnd.firstSoundMs)} ms after the answer`],
     ['Talk', call.durationSeconds !== undefined && duration(call.durationSeconds)],
     ['SIP', call.sipStatus && `${call.sipStatus} ${call.sipReason ?? ''}`],
+    ['Answered by', call.answeredBy?.replaceAll('_', ' ')],
     ['Codec', call.codec],
     ['Encrypted with', call.encryptedWith],
     [
@@ -154,7 +155,6 @@ function Result({ call }: { call: Call }) {
     ['Converted', result.converted === undefined ? undefined : result.converted ? 'yes' : 'no'],
     ['Opted out', result.optOut ? 'yes: the number is on the do-not-call list' : undefined],
     ['Disposition', result.disposition],
-    ['Answered by', result.answeredBy],
     ['Summary', result.summary],
     ['Cost', result.cost && `${result.cost.amount} ${result.cost.currency}`],
     ...Object.entries(result.data ?? {}).map(([name, value]): [string, ReactNode] => [

@@ -21,6 +21,7 @@ const flags: Flags<StartBatch> = {
   scheduledAt: ['text', 'not before then'],
   timezone: ['text', 'of its hours'],
   maxConcurrency: ['number', 'calls at once'],
+  voicemailCounts: ['switch', 'done by a message that was left'],
   recording: ['switch', 'record the calls'],
   tags: ['list', 'stand on its calls'],
 };

@@ -29,6 +29,7 @@ const flags: Flags<First<'campaigns', 'create'>> = {
   ringTimeoutSeconds: ['number', 'how long it rings'],
   maxCallSeconds: ['number', 'longest call'],
   recording: ['switch', 'record the calls'],
+  voicemailCounts: ['switch', 'done by a message that was left'],
   requireConsent: ['switch', 'call only who has agreed'],
   tags: ['list', 'stand on its calls'],
 };

@@ -9,6 +9,7 @@ import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
 import { numbersNotCalled } from '../../platform/do-not-call/do-not-call-numbers.ts';
 import { type AuditEntry, audit } from '../../platform/journal/record.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
+import { checkVoicemail } from '../../voices/sounds/check-voicemail.ts';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
 import { callingArea, type DialTerms } from '../calls/may-dial.ts';
 import { USUAL_CALL_SECONDS, USUAL_RING_SECONDS } from '../calls/usual-times.ts';
@@ -43,6 +44,7 @@ export async function acceptBatch(
   { providers, operator }: { providers: readonly Provider[]; operator: OperatorLimits },
 ): Promise<BatchStarted> {
   const { id, input, settings, now } = order;
+  await checkVoicemail(tx, input.voicemail);
   const caller = await callerOf(tx, input);
   const obstacle = await checkCaller(tx, caller, providers);
   if (obstacle) throw new ServiceError('campaign_not_startable', obstacle.message);
@@ -74,6 +76,8 @@ export async function acceptBatch(
     ring_timeout_seconds: USUAL_RING_SECONDS,
     max_call_seconds: USUAL_CALL_SECONDS,
     recording: input.recording ?? false,
+    voicemail_terms: input.voicemail ? JSON.stringify(input.voicemail) : null,
+    voicemail_counts: input.voicemailCounts ?? false,
     tags: input.tags ?? [],
     metadata: input.metadata ? JSON.stringify(input.metadata) : null,
     ...(status === 'running' && { started_at: now }),

@@ -61,6 +61,8 @@ export function shapeBatch(row: CampaignRow, { rejectedCount, stats }: Beside): 
     maxConcurrency: row.max_concurrency,
     retryPolicy: row.retry_policy,
     abandonedRetry: abandonedRetryOf(row),
+    ...(row.voicemail_terms && { voicemail: row.voicemail_terms }),
+    voicemailCounts: row.voicemail_counts,
     acceptedCount: row.total_contacts,
     rejectedCount,
     stats,

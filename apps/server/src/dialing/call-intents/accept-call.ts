@@ -7,6 +7,7 @@ import { ServiceError } from '../../foundation/values/service-error.ts';
 import type { Provider } from '../../lines/phone-numbers/phone-number.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import { lockAgent } from '../../voices/agents/store.ts';
+import { checkVoicemail } from '../../voices/sounds/check-voicemail.ts';
 import { fromE164 } from '../calls/call.ts';
 import type { IsSimulated } from '../calls/may-dial.ts';
 import { USUAL_CALL_SECONDS, USUAL_RING_SECONDS } from '../calls/usual-times.ts';
@@ -37,6 +38,7 @@ export async function acceptCall(
 ): Promise<void> {
   await refuseMore(tx);
   await holdAgent(tx, input.agentId);
+  await checkVoicemail(tx, input.voicemail);
   const caller = await callerOf(tx, input);
   const obstacle = await checkCaller(tx, caller, providers);
   if (obstacle) throw new ServiceError('campaign_not_startable', obstacle.message);
@@ -71,6 +73,7 @@ export async function acceptCall(
       call_back_terms: callBackTerms ? JSON.stringify(callBackTerms) : null,
       ring_timeout_seconds: input.ringTimeoutSeconds ?? USUAL_RING_SECONDS,
       max_call_seconds: input.maxCallSeconds ?? USUAL_CALL_SECONDS,
+      voicemail_terms: input.voicemail ? JSON.stringify(input.voicemail) : null,
       next_attempt_at: waits?.until ?? terms.startAt,
       reason: waits?.reason ?? (terms.startAt > now ? 'scheduled' : null),
       // Other hours of the workspace, or a number that it trusts, may let it go before that; never before its own time.

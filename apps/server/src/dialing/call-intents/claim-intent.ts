@@ -68,6 +68,7 @@ const wishOf = (intent: IntentRow) => ({
   ringTimeoutSeconds: intent.ring_timeout_seconds,
   maxCallSeconds: intent.max_call_seconds,
   recording: false,
+  voicemail: intent.voicemail_terms ?? undefined,
   asksAgain: true,
   callBacks: intent.call_back_terms?.times ?? 0,
   hours: {

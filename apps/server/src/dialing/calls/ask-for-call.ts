@@ -150,7 +150,7 @@ async function queueCall(
   { serverId, now }: CallTerms,
 ): Promise<CallAnswer> {
   const { workspaceId, owner, attempt, agentId, variables } = wish;
-  const { ringTimeoutSeconds, maxCallSeconds, recording } = wish;
+  const { ringTimeoutSeconds, maxCallSeconds, recording, voicemail } = wish;
   const shared = {
     workspaceId,
     ownerKind: owner.kind,
@@ -162,6 +162,7 @@ async function queueCall(
     ringTimeoutSeconds,
     maxCallSeconds,
     recording,
+    voicemail,
     ...(wish.tags && { tags: wish.tags }),
   };
   const slackMs = trunk && wish.asksAgain ? PACE_SLACK_MS : SLACK_MS;

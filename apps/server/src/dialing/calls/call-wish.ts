@@ -1,3 +1,4 @@
+import type { Voicemail } from '../../lines/telephony/voicemail.ts';
 import type { OperatorLimits } from '../../platform/workspace/operator-limits.ts';
 import type { OwnerKey } from './call.ts';
 import type { CalleeHours } from './callee-hours.ts';
@@ -26,6 +27,8 @@ export interface CallWish {
   ringTimeoutSeconds: number;
   maxCallSeconds: number;
   recording: boolean;
+  /** What is done if a machine answers; what its agent says without it. */
+  voicemail?: Voicemail | undefined;
   /** Whether its owner asks again for one that was taken back for being late. */
   asksAgain: boolean;
   /** How many calls it follows, each of which was asked for in the one before it; none without it. */

@@ -61,6 +61,8 @@ export interface EndedCall extends OwnedCall {
   talkMs?: number;
   /** Who answered, if the agent has told it already. */
   answeredBy?: string | undefined;
+  /** Whether a message was left to its end. */
+  hasLeftMessage?: boolean;
   /** Why it is not held against its contact, if so. */
   setAside?: SetAside | 'agent_failing';
   /** What a test call saw, where its server lived to tell. */

@@ -215,7 +215,8 @@ export const callRequest = (
   call: HeldCall & { fromNumber: number },
   contact: Pick<
     CallRequest,
-    ('agentId' | 'variables' | 'metadata' | 'ringTimeoutSeconds' | 'maxCallSeconds' | 'recording') | 'doNotCallRevision'
+    | ('agentId' | 'variables' | 'metadata' | 'ringTimeoutSeconds' | 'maxCallSeconds' | 'recording')
+    | ('doNotCallRevision' | 'voicemail')
   >,
 ): CallRequest => ({
   workspaceId: call.workspaceId,

@@ -3,6 +3,7 @@ import type { Tx } from '../../foundation/database/database.ts';
 import { together } from '../../foundation/database/together.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
 import { countUses } from '../../lines/number-pools/count-uses.ts';
+import type { Voicemail } from '../../lines/telephony/voicemail.ts';
 import { countCalls } from '../../platform/workspace/limits.ts';
 import type { CallBackTerms } from './callee-hours.ts';
 import { type CallToPlace, callRequest } from './place-calls.ts';
@@ -60,6 +61,7 @@ export interface WantedTogether {
   ringTimeoutSeconds: number;
   maxCallSeconds: number;
   recording: boolean;
+  voicemail?: Voicemail | undefined;
   tags?: string[] | null;
   now: Date;
 }
@@ -104,7 +106,7 @@ export async function queueCalls(tx: Tx, shared: WantedTogether, wanted: WantedC
       const { fromNumber, provider, trunkId } = caller;
       const owner = { kind: ownerKind, id: ownerId };
       const held = { ...call, fromNumber, provider, trunkId, workspaceId, owner, campaignId };
-      const { ringTimeoutSeconds, maxCallSeconds, recording, doNotCallRevision } = shared;
+      const { ringTimeoutSeconds, maxCallSeconds, recording, voicemail, doNotCallRevision } = shared;
       const agent = shared.agentId === null ? {} : { agentId: shared.agentId };
       const told = {
         ...agent,
@@ -114,6 +116,7 @@ export async function queueCalls(tx: Tx, shared: WantedTogether, wanted: WantedC
         doNotCallRevision,
         variables,
         ...(metadata && { metadata }),
+        ...(voicemail && { voicemail }),
       };
       return { ...held, request: callRequest(held, told) };
     });

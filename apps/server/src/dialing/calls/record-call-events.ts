@@ -8,6 +8,7 @@ import { together } from '../../foundation/database/together.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { coalesce } from '../../foundation/values/coalesce.ts';
 import type { AgentEnd } from '../../lines/media/agent-end.ts';
+import type { Answered } from '../../lines/media/answered/answered-voice.ts';
 import { noteEnds } from '../../lines/number-pools/note-ends.ts';
 import type { CallEvent } from '../../lines/telephony/call-gateway.ts';
 import type { CallOutcome } from '../../lines/telephony/call-outcome.ts';
@@ -36,6 +37,7 @@ const RETRY_MS = 500;
 interface Progress {
   ringingAt?: Date;
   answeredAt?: Date;
+  answered?: Answered;
   ended?: CallEvent & { type: 'ended' };
 }
 
@@ -88,6 +90,7 @@ export function createCallRecorder(options: RecorderOptions): CallRecorder {
     const progress = known ?? {};
     if (event.type === 'ringing') progress.ringingAt ??= event.at;
     else if (event.type === 'answered') progress.answeredAt ??= event.at;
+    else if (event.type === 'answered_by') progress.answered = event.answered;
     else if (event.type === 'ended') progress.ended ??= event;
     if (known) return;
     gathered.set(event.roomId, progress);
@@ -167,52 +170,10 @@ async function writeProgress(
   { database, owners, recordEvents, noteAgents, clock }: RecorderOptions & { noteAgents: NoteAgents },
   taken: readonly Progressed[],
 ): Promise<{ ended: EndedCall[]; failing: AgentKey[] }> {
-  const of = <T>(value: (progress: Progress) => T | undefined) => taken.map(({ progress }) => value(progress) ?? null);
   const ending = taken.filter(({ progress }) => progress.ended).map(({ call }) => call);
   const now = clock.now();
   return database.inHotLoop(async (tx) => {
-    const move = sql<MovedRow>`
-      update calls c set
-        status = case
-          when x.final_status = 'failed' and not ${hasTold} and c.status in ${from(callTransitions, 'failed')} then 'failed'
-          when x.final_status = 'cancelled' and x.answered_at is null
-            and c.status in ${from(callTransitions, 'cancelled')} then 'cancelled'
-          when x.final_status is not null then 'completed'
-          when x.answered_at is not null and c.status in ${from(callTransitions, 'in_progress')} then 'in_progress'
-          when c.status in ${from(callTransitions, 'ringing')} then 'ringing'
-          else c.status end,
-        ringing_at = coalesce(c.ringing_at, x.ringing_at),
-        answered_at = coalesce(c.answered_at, x.answered_at),
-        ended_at = x.ended_at, outcome = case when ${hasTold} then 'answered' else x.outcome end, ended_by = x.ended_by, sip_status = x.sip_status,
-        sip_reason = x.sip_reason, release_cause = x.release_cause, codec = x.codec, packets_received = x.packets_received,
-        packets_lost = x.packets_lost, encrypted_with = x.encrypted_with, packets_undeciphered = x.packets_undeciphered,
-        agent_end = x.agent_end, usage = coalesce(c.usage, x.usage)
-      from unnest(
-        ${taken.map(({ call }) => call.workspaceId)}::uuid[],
-        ${taken.map(({ call }) => call.roomId)}::uuid[],
-        ${of((p) => p.ended && finalStatus(p.ended.outcome))}::text[],
-        ${of((p) => p.ringingAt)}::timestamptz[],
-        ${of((p) => p.answeredAt)}::timestamptz[],
-        ${of((p) => p.ended?.at)}::timestamptz[],
-        ${of((p) => p.ended?.outcome)}::text[],
-        ${of((p) => p.ended?.endedBy)}::text[],
-        ${of((p) => p.ended?.sipStatus)}::smallint[],
-        ${of((p) => plainText(p.ended?.sipReason, 255))}::text[],
-        ${of((p) => p.ended?.q850Cause)}::smallint[],
-        ${of((p) => plainText(p.ended?.codec, 32))}::text[],
-        ${of((p) => p.ended?.packetsReceived)}::integer[],
-        ${of((p) => p.ended?.packetsLost)}::integer[],
-        ${of((p) => p.ended?.encryptedWith)}::text[],
-        ${of((p) => p.ended?.packetsUndeciphered)}::integer[],
-        ${of((p) => agentEndOf(p.ended))}::jsonb[],
-        ${of((p) => usageOf(p.ended))}::jsonb[])
-        as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status,
-          sip_reason, release_cause, codec, packets_received, packets_lost, encrypted_with,
-          packets_undeciphered, agent_end, usage)
-      where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'completed')}
-      returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled, c.trunk_id, c.direction, c.sip_status,
-        c.sip_reason, c.release_cause, c.packets_received, c.answered_at, c.agent_id,
-        c.reason, c.result ->> 'answeredBy' as answered_by, c.result is not null as has_told`;
+    const move = moveOf(taken);
     const [, { rows }] = await together(tx, [() => owners.lock(tx, ending), move]);
     const moved = new Set(rows.map((row) => row.id));
     const answered = taken.filter(({ call, progress }) => progress.answeredAt && moved.has(call.roomId));
@@ -243,9 +204,67 @@ async function writeProgress(
   });
 }
 
+/** Moves calls forward, and keeps what is known of them. */
+function moveOf(taken: readonly Progressed[]) {
+  const of = <T>(value: (progress: Progress) => T | undefined) => taken.map(({ progress }) => value(progress) ?? null);
+  return sql<MovedRow>`
+    update calls c set
+      status = case
+        when x.final_status = 'failed' and not ${hasTold} and c.status in ${from(callTransitions, 'failed')} then 'failed'
+        when x.final_status = 'cancelled' and x.answered_at is null
+          and c.status in ${from(callTransitions, 'cancelled')} then 'cancelled'
+        when x.final_status is not null then 'completed'
+        when x.answered_at is not null and c.status in ${from(callTransitions, 'in_progress')} then 'in_progress'
+        when c.status in ${from(callTransitions, 'ringing')} then 'ringing'
+        else c.status end,
+      ringing_at = coalesce(c.ringing_at, x.ringing_at),
+      answered_at = coalesce(c.answered_at, x.answered_at),
+      ended_at = x.ended_at, outcome = case when ${hasTold} or ${isByAgentNoMachine} then 'answered' else x.outcome end, ended_by = x.ended_by, sip_status = x.sip_status,
+      sip_reason = x.sip_reason, release_cause = x.release_cause, codec = x.codec, packets_received = x.packets_received,
+      packets_lost = x.packets_lost, encrypted_with = x.encrypted_with, packets_undeciphered = x.packets_undeciphered,
+      agent_end = x.agent_end, usage = coalesce(c.usage, x.usage),
+      answered_by = coalesce(x.answered_by, c.answered_by),
+      answered_by_evidence = coalesce(x.evidence, c.answered_by_evidence),
+      message_left = coalesce(x.message_left, c.message_left)
+    from unnest(
+      ${taken.map(({ call }) => call.workspaceId)}::uuid[],
+      ${taken.map(({ call }) => call.roomId)}::uuid[],
+      ${of((p) => p.ended && finalStatus(p.ended.outcome))}::text[],
+      ${of((p) => p.ringingAt)}::timestamptz[],
+      ${of((p) => p.answeredAt)}::timestamptz[],
+      ${of((p) => p.ended?.at)}::timestamptz[],
+      ${of((p) => p.ended?.outcome)}::text[],
+      ${of((p) => p.ended?.endedBy)}::text[],
+      ${of((p) => p.ended?.sipStatus)}::smallint[],
+      ${of((p) => plainText(p.ended?.sipReason, 255))}::text[],
+      ${of((p) => p.ended?.q850Cause)}::smallint[],
+      ${of((p) => plainText(p.ended?.codec, 32))}::text[],
+      ${of((p) => p.ended?.packetsReceived)}::integer[],
+      ${of((p) => p.ended?.packetsLost)}::integer[],
+      ${of((p) => p.ended?.encryptedWith)}::text[],
+      ${of((p) => p.ended?.packetsUndeciphered)}::integer[],
+      ${of((p) => agentEndOf(p.ended))}::jsonb[],
+      ${of((p) => usageOf(p.ended))}::jsonb[],
+      ${of((p) => answeredOf(p)?.answeredBy)}::text[],
+      ${of((p) => evidenceOf(answeredOf(p)))}::jsonb[],
+      ${of((p) => messageOf(answeredOf(p)))}::jsonb[])
+      as x (workspace_id, id, final_status, ringing_at, answered_at, ended_at, outcome, ended_by, sip_status,
+        sip_reason, release_cause, codec, packets_received, packets_lost, encrypted_with,
+        packets_undeciphered, agent_end, usage, answered_by, evidence, message_left)
+    where c.workspace_id = x.workspace_id and c.id = x.id and c.status in ${from(callTransitions, 'completed')}
+    returning ${ownedColumns}, c.outcome, c.ended_at, c.phone_number_id, c.pooled, c.trunk_id, c.direction, c.sip_status,
+      c.sip_reason, c.release_cause, c.packets_received, c.answered_at, c.agent_id,
+      c.reason, c.result ->> 'answeredBy' as answered_by, c.result is not null as has_told,
+      c.message_left -> 'complete' = 'true' as has_left_message`;
+}
+
 /** SQL for whether the agent of a call `c` that was answered has told a result of it: it was there, though it was never heard. */
 const hasTold = sql`(x.outcome = 'agent_error' and x.agent_end is not null and c.result is not null
   and coalesce(c.answered_at, x.answered_at) is not null)`;
+
+/** SQL for whether the agent says that a call `c` was answered by no machine, whatever was heard of it. */
+const isByAgentNoMachine = sql`(x.answered_by is not null and x.outcome = 'voicemail'
+  and coalesce(c.result ->> 'answeredBy', 'machine') not in ('machine', 'unknown'))`;
 
 type MovedRow = OwnedRow &
   Pick<Row<'calls'>, 'agent_id' | 'reason' | 'answered_at' | 'ended_at' | 'pooled' | 'trunk_id' | 'direction'> &
@@ -254,6 +273,7 @@ type MovedRow = OwnedRow &
     phone_number_id: string;
     answered_by: string | null;
     has_told: boolean;
+    has_left_message: boolean | null;
   };
 
 /** What others said, as it may be shown and kept: carriers put anything there. */
@@ -264,6 +284,14 @@ const agentEndOf = (ended: Progress['ended']): string | undefined => {
   const { text, usage: _usage, ...end } = ended?.agentEnd ?? {};
   return ended?.agentEnd && JSON.stringify({ ...end, text: plainText(text, 255) });
 };
+
+const answeredOf = ({ ended, answered }: Progress): Answered | undefined => ended?.answered ?? answered;
+
+const evidenceOf = (answered: Answered | undefined): string | undefined =>
+  answered && JSON.stringify(answered.evidence);
+
+const messageOf = (answered: Answered | undefined): string | undefined =>
+  answered?.message && JSON.stringify(answered.message);
 
 const usageOf = (ended: Progress['ended']): string | undefined =>
   ended?.agentEnd?.usage && JSON.stringify(ended.agentEnd.usage);
@@ -303,6 +331,7 @@ const ended = (row: MovedRow): (EndedCall & { pooled: boolean; phoneNumberId: st
     wasAnswered: row.answered_at !== null,
     ...(row.answered_at && { talkMs: Math.max(0, endedAt.getTime() - row.answered_at.getTime()) }),
     ...(answeredBy !== null && { answeredBy }),
+    ...(row.has_left_message && { hasLeftMessage: true }),
   };
   // It was cancelled since its agent fails (`withdraw-calls-of-agents.ts`), and its contact had no part in that.
   const aside = outcome === 'cancelled' && row.reason === 'agent_failing' && { setAside: 'agent_failing' as const };

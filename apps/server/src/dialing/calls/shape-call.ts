@@ -1,6 +1,7 @@
 import type { CampaignKind, Row } from '../../foundation/database/schema.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { toId } from '../../foundation/values/ids.ts';
+import type { MessageLeft } from '../../lines/media/answered/answered-voice.ts';
 import { toE164 } from './call.ts';
 import { callVariables } from './call-variables.ts';
 
@@ -9,13 +10,27 @@ export type CallResult = components['schemas']['CallResult'];
 
 /** A call's row, with what its contact gives the agent. `from_number` is null if an inbound caller has withheld it, or none was chosen. */
 export interface CallRow
-  extends Omit<Row<'calls'>, 'outcome' | 'ended_by' | 'agent_end' | 'usage' | 'result' | 'reason'> {
+  extends Omit<
+    Row<'calls'>,
+    | 'outcome'
+    | 'ended_by'
+    | 'agent_end'
+    | 'usage'
+    | 'result'
+    | 'reason'
+    | 'answered_by'
+    | 'answered_by_evidence'
+    | 'message_left'
+  > {
   reason: NonNullable<Call['reason']> | null;
   outcome: NonNullable<Call['outcome']> | null;
   ended_by: NonNullable<Call['endedBy']> | null;
   agent_end: NonNullable<Call['agentEnd']> | null;
   usage: NonNullable<Call['usage']> | null;
   result: CallResult | null;
+  answered_by: Call['answeredBy'] | null;
+  answered_by_evidence: Call['answeredByEvidence'] | null;
+  message_left: MessageLeft | null;
   /** Of the campaign, where there is one. */
   campaign_kind: CampaignKind;
   /** Null where the contact is gone with its campaign. */
@@ -60,6 +75,9 @@ export function shapeCall(row: CallRow): Call {
     ...(row.tags && { tags: row.tags }),
     ...(Object.keys(row.metadata).length > 0 && { metadata: row.metadata }),
     ...(variables && Object.keys(variables).length > 0 && { variables }),
+    ...((row.result?.answeredBy ?? row.answered_by) && { answeredBy: row.result?.answeredBy ?? row.answered_by! }),
+    ...(row.answered_by_evidence && { answeredByEvidence: row.answered_by_evidence }),
+    ...(row.message_left && answered && { messageLeft: shapeMessage(row.message_left, answered) }),
     ...(row.sip_status !== null && { sipStatus: row.sip_status }),
     ...(row.sip_reason && { sipReason: row.sip_reason }),
     ...(row.codec && { codec: row.codec }),
@@ -87,6 +105,11 @@ export function shapeCall(row: CallRow): Call {
     ...(row.recording_status && { recording: shapeRecording(row, row.recording_status) }),
   };
 }
+
+const shapeMessage = (left: MessageLeft, answered: Date): NonNullable<Call['messageLeft']> => ({
+  startedAt: new Date(answered.getTime() + left.fromMs).toISOString(),
+  ...left,
+});
 
 const shapeRecording = (row: CallRow, status: NonNullable<Call['recording']>['status']) => ({
   status,

@@ -5,6 +5,7 @@ import type { components } from '../../foundation/values/generated/contract.ts';
 import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import type { AuditEntry } from '../../platform/journal/record.ts';
+import { checkVoicemail } from '../../voices/sounds/check-voicemail.ts';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
 import { USUAL_CALL_SECONDS, USUAL_RING_SECONDS } from '../calls/usual-times.ts';
 import {
@@ -66,6 +67,7 @@ export async function createCampaign(
   const agent = await agentName(agents, input.agentId, workspaceId);
   return database.inWorkspace(workspaceId, (tx) => {
     const make = async () => {
+      await checkVoicemail(tx, input.voicemail);
       await tx.db
         .insertInto('campaigns')
         .values({
@@ -93,6 +95,8 @@ export async function createCampaign(
           ring_timeout_seconds: input.ringTimeoutSeconds ?? USUAL_RING_SECONDS,
           max_call_seconds: input.maxCallSeconds ?? USUAL_CALL_SECONDS,
           recording: input.recording ?? false,
+          voicemail_terms: input.voicemail ? JSON.stringify(input.voicemail) : null,
+          voicemail_counts: input.voicemailCounts ?? false,
           require_consent: input.requireConsent ?? false,
           tags: input.tags ?? [],
           created_at: now,

@@ -39,10 +39,15 @@ export async function endContacts(
     agent_faults: number;
     attempt: number;
     reason: string | null;
-    campaign: { retry_policy: number[]; abandoned_retry_hours: number | null; recent_ends: number[] };
+    campaign: {
+      retry_policy: number[];
+      abandoned_retry_hours: number | null;
+      voicemail_counts: boolean;
+      recent_ends: number[];
+    };
   }>`
     select c.*, (select jsonb_build_object('retry_policy', retry_policy, 'abandoned_retry_hours', abandoned_retry_hours,
-        'recent_ends', recent_ends)
+        'voicemail_counts', voicemail_counts, 'recent_ends', recent_ends)
       from campaigns where workspace_id = ${workspaceId} and id = ${campaignId}) as campaign
     from unnest(${calls.map((call) => call.owner.id).toSorted()}::uuid[]) as x (id)
     cross join lateral (
@@ -57,9 +62,11 @@ export async function endContacts(
     const tally = { tries: row.tries, faults: row.faults, agentFaults: row.agent_faults };
     const forbidden = cancelled.get(row.id)?.forbidden;
     const { retry_policy: retryPolicy, abandoned_retry_hours: abandonedRetryHours } = row.campaign;
+    // The contact has what it was called for.
+    const isDone = row.campaign.voicemail_counts && call.hasLeftMessage === true;
     const next = afterOutcome(
       tally,
-      { ...call, attempt: row.attempt, outcome, forbidden },
+      { ...call, attempt: row.attempt, outcome: isDone ? 'answered' : outcome, forbidden },
       { retryPolicy, abandonedRetryHours },
     );
     return { place: row.place, outcome, ...unlessSkipped(row.reason, next) };

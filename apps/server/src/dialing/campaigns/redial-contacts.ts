@@ -235,6 +235,8 @@ async function copyCampaign(
       ring_timeout_seconds: campaign.ring_timeout_seconds,
       max_call_seconds: campaign.max_call_seconds,
       recording: campaign.recording,
+      voicemail_terms: campaign.voicemail_terms && JSON.stringify(campaign.voicemail_terms),
+      voicemail_counts: campaign.voicemail_counts,
       require_consent: campaign.require_consent,
       tags: campaign.tags,
       created_at: now,

@@ -58,6 +58,8 @@ export function shapeCampaign(row: CampaignRow): Campaign {
     ringTimeoutSeconds: row.ring_timeout_seconds,
     maxCallSeconds: row.max_call_seconds,
     recording: row.recording,
+    ...field('voicemail', row.voicemail_terms),
+    voicemailCounts: row.voicemail_counts,
     requireConsent: row.require_consent,
     ...(row.tags.length > 0 && { tags: row.tags }),
     ...field('scheduleStart', row.schedule_start),

@@ -5,6 +5,7 @@ import { checkEdition } from '../../foundation/values/edition.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import { type ErrorDetail, existing, notFound, ServiceError } from '../../foundation/values/service-error.ts';
 import { type AuditEntry, audit } from '../../platform/journal/record.ts';
+import { checkVoicemail } from '../../voices/sounds/check-voicemail.ts';
 import { EVERY_DAY } from '../calls/calling-hours.ts';
 import {
   abandonedRetryHours,
@@ -67,6 +68,7 @@ export async function updateCampaign(
     const wanted = { ...campaign, ...change } as CampaignRow;
     refuseFaults(settingsFaults(wanted, maxConcurrency));
     if (campaign.status === 'scheduled') refuseFaults(startFaults(input, wanted, now));
+    await checkVoicemail(tx, input.voicemail);
     if (input.numberPoolId !== undefined) {
       change.number_pool_id = await numberPoolId(tx, input.numberPoolId);
       change.phone_number_id = null;
@@ -158,6 +160,8 @@ const settingsChange = (input: UpdateCampaign) =>
     ring_timeout_seconds: input.ringTimeoutSeconds,
     max_call_seconds: input.maxCallSeconds,
     recording: input.recording,
+    voicemail_terms: input.voicemail && JSON.stringify(input.voicemail),
+    voicemail_counts: input.voicemailCounts,
     require_consent: input.requireConsent,
     tags: input.tags,
   });

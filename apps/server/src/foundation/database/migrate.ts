@@ -43,6 +43,8 @@ import * as recordingPeaks from '../../../migrations/0129-recording-peaks.ts';
 import * as serverConditions from '../../../migrations/0131-server-conditions.ts';
 import * as mediaEncryption from '../../../migrations/0132-media-encryption.ts';
 import * as callDtmf from '../../../migrations/0134-call-dtmf.ts';
+import * as whoAnswered from '../../../migrations/0137-who-answered.ts';
+import * as voicemail from '../../../migrations/0138-voicemail.ts';
 import * as providerAccounts from '../../../migrations/0141-provider-accounts.ts';
 import * as managedTrunks from '../../../migrations/0142-managed-trunks.ts';
 import * as trunksMade from '../../../migrations/0143-trunks-made.ts';
@@ -98,6 +100,8 @@ export const migrations: Record<string, Migration> = {
   '0131-server-conditions': serverConditions,
   '0132-media-encryption': mediaEncryption,
   '0134-call-dtmf': callDtmf,
+  '0137-who-answered': whoAnswered,
+  '0138-voicemail': voicemail,
   '0141-provider-accounts': providerAccounts,
   '0142-managed-trunks': managedTrunks,
   '0143-trunks-made': trunksMade,

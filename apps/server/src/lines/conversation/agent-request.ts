@@ -1,4 +1,5 @@
 import type { components } from '../../foundation/values/generated/contract.ts';
+import type { Answered } from '../media/answered/answered-voice.ts';
 import type { ModelUsage } from '../media/realtime/speech-model.ts';
 import type { Turn } from '../media/transcript.ts';
 
@@ -38,6 +39,10 @@ export type AgentRequest =
   | ({ type: 'call_back' } & CallBackTime)
   /** Digits for the far side. Answers `DigitsSent`. Done by the call itself. */
   | { type: 'send_digits'; digits: string }
+  /** Sound of the callee, µ-law. Answers its words. */
+  | { type: 'transcribe'; ulaw: Uint8Array }
+  /** Who answered, and what was left as a message, as far as it is known. Answers nothing. Kept by the call itself. */
+  | { type: 'answered_by'; answered: Answered }
   /** What was said so far in a turn, for who follows the call. @param item its name in this call */
   | { type: 'turn'; item: string; turn: Turn }
   /** A sentence of a script. Answers its sound, a `SharedArrayBuffer` of µ-law. @param isKept whether it is the same for everybody */

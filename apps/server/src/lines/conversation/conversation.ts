@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../foundation/values/clock.ts';
+import type { Answered } from '../media/answered/answered-voice.ts';
 import type { DigitsSent } from '../media/digits.ts';
 import type { CallMediaStats, Media } from '../media/media.ts';
 import type { CallEvent, CallTimes, Listener, PlaceResult } from '../telephony/call-gateway.ts';
@@ -10,7 +11,7 @@ import type { AgentRequest } from './agent-request.ts';
 import { decide, type Effect, type Input, type Setting, type Standing } from './decide.ts';
 import { DigitLine } from './digit-line.ts';
 import type { EndedCall, Leg } from './leg.ts';
-import { meaningOfEnd, resultOfNotSent, resultOfUnready } from './meaning-of-end.ts';
+import { byMachine, meaningOfEnd, resultOfNotSent, resultOfUnready } from './meaning-of-end.ts';
 import { takesDigits } from './modes.ts';
 import { Placement, type Timers } from './placement.ts';
 import { Sound, type VoiceEnd } from './sound.ts';
@@ -62,6 +63,7 @@ export class Conversation {
   #standing: Standing;
   #heard: Input[] = [];
   readonly #digits = new DigitLine();
+  #answered: Answered | undefined;
   #clearLimit = () => {};
 
   /** @param legOf makes its leg, which tells it by the function that it is given */
@@ -215,10 +217,14 @@ export class Conversation {
   }
 
   /** Nothing of it is decided by what its voice asks for: that is done for the call as it is. */
-  #serve(request: AgentRequest): Promise<unknown> {
+  async #serve(request: AgentRequest): Promise<unknown> {
     if (request.type === 'send_digits') return this.sendDigits(request.digits);
+    if (request.type === 'answered_by') {
+      this.#answered = request.answered;
+      return this.#parts.emit({ roomId: this.roomId, at: this.#parts.clock.now(), ...request });
+    }
     const { roomId, workspaceId, voice } = this.terms;
-    return this.#parts.serve({ roomId, workspaceId, agentId: voice!.agentId! }, request);
+    return await this.#parts.serve({ roomId, workspaceId, agentId: voice!.agentId! }, request);
   }
 
   async #closeSound(): Promise<CallMediaStats | undefined> {
@@ -240,9 +246,10 @@ export class Conversation {
     const agentEnd = isTest ? undefined : agentEndOf(this.#standing);
     const ended: EndedCall = {
       ...{ roomId: this.roomId, at: endedAt!, type: 'ended' },
-      ...withAgent(meaningOfEnd(legEnd!, own, this.leg.far), agentEnd),
+      ...byMachine(withAgent(meaningOfEnd(legEnd!, own, this.leg.far), agentEnd), this.#answered),
       ...(this.times.answeredAt && stats && reportOf(stats)),
       ...(agentEnd && { agentEnd }),
+      ...(this.#answered && { answered: this.#answered }),
       ...(isTest && { test: testCallMedia(this.leg.wire(), stats) }),
     };
     this.#parts.onOver(this, ended);

@@ -83,10 +83,10 @@ const endingFor: Record<Unready['why'], Ending> = {
   fault: 'fault',
 };
 const withoutVoice = ({ end }: { end: VoiceEnd }): Change => ends(noAgent, { voiceEnd: end });
-/** Who ends a call whose voice ends. If both sides fell silent, it is nobody's fault. */
+/** Who ends a call whose voice ends. If both sides fell silent, or a machine was handled, it is nobody's fault. */
 function endedByVoice({ reason }: VoiceEnd): OwnEnd['endedBy'] {
   if (reason === 'hung_up') return 'agent';
-  return reason === 'silence' ? 'service' : 'error';
+  return reason === 'silence' || reason === 'call_ended' ? 'service' : 'error';
 }
 const answers = (to: Mode): Change => ({ to, does: ['accept', 'tell_answered', 'begin_sound'] });
 

@@ -1,3 +1,4 @@
+import type { Answered } from '../media/answered/answered-voice.ts';
 import type { PlaceResult } from '../telephony/call-gateway.ts';
 import type { CallOutcome, EndedBy, SipAnswer } from '../telephony/call-outcome.ts';
 import { outcomeOfAnswer } from '../telephony/outcomes.ts';
@@ -56,6 +57,10 @@ export function meaningOfEnd(end: LegEnd, own: OwnEnd | undefined, far: 'callee'
     }
   }
 }
+
+/** The end of a call that a machine has answered. */
+export const byMachine = (meaning: EndMeaning, answered: Answered | undefined): EndMeaning =>
+  meaning.outcome === 'answered' && answered?.answeredBy === 'machine' ? { ...meaning, outcome: 'voicemail' } : meaning;
 
 const noAgentInTime: EndMeaning = { outcome: 'agent_error', endedBy: 'error' };
 

@@ -1,6 +1,6 @@
 import { toId } from '../../foundation/values/ids.ts';
 import type { RealtimeConnection } from '../telephony/agent-connection.ts';
-import { type Briefing, inOneLine } from './briefing.ts';
+import { answeringOf, type Briefing, inOneLine } from './briefing.ts';
 import type { Sound, VoiceEnd } from './sound.ts';
 import type { Voice } from './voice.ts';
 
@@ -34,6 +34,7 @@ export class RealtimeAgent implements Voice {
       silenceMs: silenceSeconds * 1000,
       accountSid: toId('ws', workspaceId),
       isFollowed,
+      answering: answeringOf(this.#briefing),
     };
     const found = await sound.speak('realtime', ask, EXTRA_MS);
     return found.connected ? undefined : { reason: found.reason, text: found.text };

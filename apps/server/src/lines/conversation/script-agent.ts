@@ -1,6 +1,6 @@
 import { answerPlace, type ScriptStep, type Utterance } from '../media/script/script.ts';
 import type { ScriptConnection } from '../telephony/agent-connection.ts';
-import { type Briefing, inOneLine } from './briefing.ts';
+import { answeringOf, type Briefing, inOneLine } from './briefing.ts';
 import type { Sound, VoiceEnd } from './sound.ts';
 import type { Voice } from './voice.ts';
 
@@ -40,8 +40,9 @@ export class ScriptAgent implements Voice {
       return said;
     };
     const ask = { steps: steps.map((step) => filledStep(step, filled)), variables, language, voice, isFollowed };
+    const answering = answeringOf(this.#briefing);
     const readyMs = far === 'caller' ? READY_MS : 0;
-    const found = await sound.speak('script', { ...ask, keptTexts: [...keptTexts], readyMs }, readyMs);
+    const found = await sound.speak('script', { ...ask, answering, keptTexts: [...keptTexts], readyMs }, readyMs);
     return found.connected ? undefined : { reason: found.reason, text: found.text };
   }
 }

@@ -1,7 +1,7 @@
 import { callSpanId, partOf, tracer } from '../../foundation/observe/tracing.ts';
 import { toId } from '../../foundation/values/ids.ts';
 import type { StreamConnection } from '../telephony/agent-connection.ts';
-import type { Briefing } from './briefing.ts';
+import { answeringOf, type Briefing } from './briefing.ts';
 import type { Sound, VoiceEnd } from './sound.ts';
 import type { Voice } from './voice.ts';
 
@@ -36,6 +36,7 @@ export class StreamAgent implements Voice {
       accountSid: toId('ws', workspaceId),
       callSid: toId('room', roomId),
       customParameters: parametersOf(this.#briefing),
+      answering: answeringOf(this.#briefing),
     };
     // A second connection may follow the first.
     const found = await sound.speak('agent', connection, connectTimeoutMs);

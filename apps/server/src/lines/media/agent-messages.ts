@@ -1,5 +1,7 @@
 /** The messages of the media-stream protocol (Twilio Media Streams), as text frames of JSON. */
 
+import type { NewsOfAnswerer } from './answered/answered-voice.ts';
+import { type AnsweredBy, answerers } from './answered/judge-answerer.ts';
 import { areDigits } from './digits.ts';
 
 /** What an agent says to us. */
@@ -7,7 +9,9 @@ export type AgentMessage =
   | { event: 'media'; audio: Buffer }
   | { event: 'mark'; name: string }
   | { event: 'clear' }
-  | { event: 'dtmf'; digits: string };
+  | { event: 'dtmf'; digits: string }
+  /** It has found out who answered. */
+  | { event: 'answered_by'; answeredBy: AnsweredBy };
 
 const MAX_MARK_NAME = 256;
 /** What is longer is long by its sound, or means nothing. */
@@ -23,7 +27,7 @@ export function readAgentMessage(text: Buffer): AgentMessage | undefined {
   } catch {
     return undefined;
   }
-  const { event, media, mark, dtmf } = objectOf(message);
+  const { event, media, mark, dtmf, trunkline } = objectOf(message);
   if (event === 'media') {
     const { payload } = objectOf(media);
     return typeof payload === 'string' ? { event, audio: Buffer.from(payload, 'base64') } : undefined;
@@ -36,7 +40,14 @@ export function readAgentMessage(text: Buffer): AgentMessage | undefined {
     const { digits } = objectOf(dtmf);
     return typeof digits === 'string' && areDigits(digits) ? { event, digits } : undefined;
   }
+  if (event === 'trunkline') return readOwn(objectOf(trunkline));
   return event === 'clear' ? { event } : undefined;
+}
+
+/** What the protocol of Twilio doesn't have. */
+function readOwn({ event, answeredBy }: Record<string, unknown>): AgentMessage | undefined {
+  const isKnown = answerers.includes(answeredBy as AnsweredBy);
+  return event === 'answered_by' && isKnown ? { event, answeredBy: answeredBy as AnsweredBy } : undefined;
 }
 
 /** Sound is taken out before the rest is parsed: megabytes of anything else would hold up all calls of the thread. */
@@ -56,8 +67,8 @@ function readLongSound(text: Buffer): AgentMessage | undefined {
 const objectOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 
-/** What came of something that an agent has asked for. */
-export type ToldOfAgent = { event: 'dtmf_sent' } | { event: 'dtmf_failed'; reason: string };
+/** What came of something that an agent has asked for, or who answered. */
+export type ToldOfAgent = { event: 'dtmf_sent' } | { event: 'dtmf_failed'; reason: string } | NewsOfAnswerer;
 
 /** Who a stream is of. */
 export interface StreamIds {
@@ -108,7 +119,7 @@ export class StreamWriter {
     return this.#message('mark', { mark: { name } });
   }
 
-  /** What the protocol of Twilio doesn't have: what came of something that the agent has asked for. */
+  /** What the protocol of Twilio doesn't have. */
   trunkline(told: ToldOfAgent): string {
     return this.#message('trunkline', { trunkline: told });
   }

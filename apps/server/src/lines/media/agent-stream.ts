@@ -142,7 +142,7 @@ export class AgentStream {
     else this.#send(this.#writer!.dtmf(digit));
   }
 
-  /** Tells what came of something that it has asked for. */
+  /** Tells what the protocol of Twilio has no word for. */
   told(told: ToldOfAgent): void {
     if (this.#writer && this.#started) this.#send(this.#writer.trunkline(told));
   }

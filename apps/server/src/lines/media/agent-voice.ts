@@ -1,8 +1,8 @@
-import type { Speech, Voice } from '@trunkline/media';
 import type { AddressGuard } from '../../foundation/outbound-http/address-guard.ts';
 import type { Heartbeat } from './agent-heartbeat.ts';
 import type { AgentMessage } from './agent-messages.ts';
 import { type AgentConnection, AgentStream } from './agent-stream.ts';
+import type { AgentSpeech, TellableVoice } from './answered/answered-voice.ts';
 import type { DigitsSent } from './digits.ts';
 
 /** Silence after which a call is over, in ms, unless its agent has another. */
@@ -13,14 +13,15 @@ export function agentVoice(
   connection: AgentConnection,
   guard: AddressGuard,
   heartbeat: Heartbeat,
-  { playout, turns, ask, end }: Speech,
-): Voice {
+  { playout, turns, ask, end, saysAnswerer }: AgentSpeech,
+): TellableVoice {
   const { silenceMs = SILENCE_MS } = connection;
   let messagesIgnored = 0;
   const say = (message: AgentMessage) => {
     if (message.event === 'clear') playout.clear();
     else if (message.event === 'media') playout.push(message.audio);
     else if (message.event === 'dtmf') void press(message.digits);
+    else if (message.event === 'answered_by') saysAnswerer?.(message.answeredBy);
     else if (!playout.mark(message.name)) messagesIgnored += 1;
   };
   const press = async (digits: string) => {
@@ -46,6 +47,7 @@ export function agentVoice(
     hear: (frame) => stream.hear(frame),
     digit: (digit) => stream.digit(digit),
     mark: (name) => stream.mark(name),
+    answeredBy: (news) => stream.told(news),
     close: () => {
       rest();
       return stream.close();

@@ -1,8 +1,9 @@
 import { workerData } from 'node:worker_threads';
-import { readUlawWav, serveMedia } from '@trunkline/media';
+import { readUlawWav, type Speech, serveMedia, type Voice } from '@trunkline/media';
 import { createAddressGuard } from '../../foundation/outbound-http/address-guard.ts';
 import { Heartbeat } from './agent-heartbeat.ts';
 import { agentVoice } from './agent-voice.ts';
+import { type AgentSpeech, type AnsweredAsk, AnsweredVoice, type TellableVoice } from './answered/answered-voice.ts';
 import type { MediaThreadData, MediaVoices } from './media.ts';
 import { createMediaAddressJudge } from './media-address.ts';
 import { RealtimeVoice } from './realtime/realtime-voice.ts';
@@ -15,12 +16,21 @@ const { peerAddresses, agentAddresses, agentBeatMs } = workerData as MediaThread
 const agentGuard = createAddressGuard(agentAddresses);
 const heartbeat = new Heartbeat(agentBeatMs);
 
+/** An agent that has called somebody is told who answers. */
+const heardBy = (
+  answering: AnsweredAsk | undefined,
+  speech: Speech,
+  open: (own: AgentSpeech) => TellableVoice,
+): Voice => (answering ? new AnsweredVoice(answering, speech, open) : open(speech));
+
 serveMedia<MediaVoices>({
   isOpenAddress: createMediaAddressJudge(peerAddresses),
   voices: {
-    agent: (connection, speech) => agentVoice(connection, agentGuard, heartbeat, speech),
-    realtime: (ask, speech) => new RealtimeVoice(ask, agentGuard, heartbeat, speech),
-    script: (ask, speech) => new ScriptVoice(ask, speech),
+    agent: ({ answering, ...connection }, speech) =>
+      heardBy(answering, speech, (own) => agentVoice(connection, agentGuard, heartbeat, own)),
+    realtime: ({ answering, ...ask }, speech) =>
+      heardBy(answering, speech, (own) => new RealtimeVoice(ask, agentGuard, heartbeat, own)),
+    script: ({ answering, ...ask }, speech) => heardBy(answering, speech, (own) => new ScriptVoice(ask, own)),
     sound: async ({ path }, { playout }) => new TestSound(playout, await readUlawWav(path)),
   },
 });

@@ -11,18 +11,24 @@ import { allWhileAlone, Shares } from '../../foundation/values/limiter.ts';
 import { noteLateSound } from '../../foundation/values/sound-first.ts';
 import type { StreamEnd } from './agent-end.ts';
 import type { AgentConnected, AgentConnection } from './agent-stream.ts';
+import type { AnsweredAsk } from './answered/answered-voice.ts';
 import { createMediaAddressJudge } from './media-address.ts';
 import type { RealtimeAsk } from './realtime/model-session.ts';
 import type { ScriptAsk } from './script/script-voice.ts';
 
+/** Of an agent that has called somebody: what is done about who answers. */
+export interface Answering {
+  answering?: AnsweredAsk | undefined;
+}
+
 /** Who can speak on a call: its agent, or the sound of a test call, which then echoes. */
 export type MediaVoices = {
   /** It never fails for the agent's sake: what it answers says whether the agent is there. */
-  agent: { ask: AgentConnection; answer: AgentConnected; end: StreamEnd };
+  agent: { ask: AgentConnection & Answering; answer: AgentConnected; end: StreamEnd };
   /** A speech model, as an agent. */
-  realtime: { ask: RealtimeAsk; answer: AgentConnected; end: StreamEnd };
+  realtime: { ask: RealtimeAsk & Answering; answer: AgentConnected; end: StreamEnd };
   /** A script, which makes no connection. */
-  script: { ask: ScriptAsk; answer: AgentConnected; end: StreamEnd };
+  script: { ask: ScriptAsk & Answering; answer: AgentConnected; end: StreamEnd };
   /** @param path a WAV file of µ-law */
   sound: { ask: { path: string }; answer: undefined };
 };

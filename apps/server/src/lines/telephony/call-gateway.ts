@@ -1,8 +1,10 @@
 import type { EngineTx } from '../../foundation/database/database.ts';
 import type { AgentEnd } from '../media/agent-end.ts';
+import type { Answered } from '../media/answered/answered-voice.ts';
 import type { DigitsSent } from '../media/digits.ts';
 import type { CallOutcome, EndedBy, MediaReport, SipAnswer, TestCallMedia } from './call-outcome.ts';
 import type { Trunk } from './trunk.ts';
+import type { Voicemail } from './voicemail.ts';
 
 /** One call to place. */
 export interface CallRequest {
@@ -31,6 +33,8 @@ export interface CallRequest {
   maxCallSeconds: number;
   /** Whether it is to be recorded; an agent may want it too. */
   recording: boolean;
+  /** What is done if a machine answers; what its agent says without it. */
+  voicemail?: Voicemail;
   /**
    * By which the callee was found not to be on the workspace's do-not-call list: it rises with what is added to that. Without it
    * that is asked again.
@@ -86,9 +90,12 @@ export type CallEvent =
   | { roomId: string; at: Date; type: 'ringing' | 'answered' }
   /** The callee was sent the first of what its agent said. */
   | { roomId: string; at: Date; type: 'agent_heard'; agentId: string }
+  /** What is known of who answered has changed. */
+  | { roomId: string; at: Date; type: 'answered_by'; answered: Answered }
   | ({ roomId: string; at: Date; type: 'ended'; outcome: CallOutcome; endedBy: EndedBy } & SipAnswer &
       MediaReport & {
         agentEnd?: AgentEnd;
+        answered?: Answered;
         /** Of a test call, from the server that made it. */
         test?: TestCallMedia;
       });

@@ -38,7 +38,7 @@ const call: Store = {
   key: id,
   columns: {
     ...{ variables: 'jsonb', metadata: 'jsonb', result: 'jsonb', sip_reason: 'text', external_id: 'text' },
-    ...{ tags: 'text[]', agent_end: 'jsonb' },
+    ...{ tags: 'text[]', agent_end: 'jsonb', answered_by_evidence: 'jsonb' },
   },
   numbers: ['to_number', 'from_number'],
   isPerson: (number) => sql`${number} = case when direction = 'outbound' then to_number else from_number end`,
@@ -76,7 +76,7 @@ export const stores: readonly Store[] = [
   {
     table: 'call_intents',
     key: id,
-    columns: { variables: 'jsonb', metadata: 'jsonb', external_id: 'text', tags: 'text[]' },
+    columns: { variables: 'jsonb', metadata: 'jsonb', external_id: 'text', tags: 'text[]', voicemail_terms: 'jsonb' },
     numbers: ['to_number'],
   },
   call,
@@ -118,7 +118,14 @@ export const stores: readonly Store[] = [
   {
     table: 'campaigns',
     key: id,
-    columns: { name: 'text', description: 'text', metadata: 'jsonb', tags: 'text[]', agent_name: 'text' },
+    columns: {
+      name: 'text',
+      description: 'text',
+      metadata: 'jsonb',
+      tags: 'text[]',
+      agent_name: 'text',
+      voicemail_terms: 'jsonb',
+    },
   },
   { table: 'contact_lists', key: id, columns: { name: 'text', columns: 'text[]' } },
   {

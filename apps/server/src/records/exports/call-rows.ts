@@ -31,16 +31,19 @@ const resultColumns = [
 /** The first line of a file of calls. */
 export const callHeader: readonly string[] = [
   ...[...columns, ...resultColumns, 'agentEnd', 'usage'],
-  ...['dataComplete', 'transcript'],
+  ...['dataComplete', 'transcript', 'answeredByEvidence', 'messageLeft'],
 ];
 
 const cellsOf = (call: Call): unknown[] => [
   ...columns.map((column) => call[column]),
-  ...resultColumns.map((column) => call.result?.[column]),
+  // Who answered is the agent's word, else what was heard.
+  ...resultColumns.map((column) => (column === 'answeredBy' ? call : call.result)?.[column as 'answeredBy']),
   call.agentEnd,
   call.usage,
   call.result?.dataComplete,
   call.result?.transcript,
+  call.answeredByEvidence,
+  call.messageLeft,
 ];
 
 /** The last call of a chunk. The time is text: that of the database is finer than a Date. */

@@ -57,6 +57,7 @@ export const presentAgent = (row: AgentRow): components['schemas']['Agent'] => (
   knowledgeBaseIds: row.knowledge_base_ids.map((id) => toId('kb', id)),
   silenceSeconds: row.silence_seconds,
   recording: row.recording,
+  ...(row.voicemail_terms && { voicemail: row.voicemail_terms }),
   ...(row.failing && { failing: { since: new Date(row.failing.since).toISOString(), reason: row.failing.reason } }),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
@@ -91,5 +92,6 @@ export const openAgent = (row: AgentRow, secrets: Secrets): Agent => ({
   ...(row.max_concurrent_calls !== null && { maxConcurrentCalls: row.max_concurrent_calls }),
   ...(row.max_call_seconds !== null && { maxCallSeconds: row.max_call_seconds }),
   recording: row.recording,
+  ...(row.voicemail_terms && { voicemail: row.voicemail_terms }),
   knowledgeBaseIds: row.knowledge_base_ids.map((id) => toId('kb', id)),
 });

@@ -8,6 +8,7 @@ import { newUuid, toId } from '../../foundation/values/ids.ts';
 import { existing } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
+import { checkVoicemail } from '../sounds/check-voicemail.ts';
 import { newSecret, sealed } from './agent.ts';
 import type { AgentRow } from './agent-row.ts';
 import { attachKnowledgeBases } from './attach-knowledge-bases.ts';
@@ -40,6 +41,7 @@ export async function createAgent(
     silenceSeconds,
     knowledgeBaseIds = [],
     recording,
+    voicemail,
   } = body;
   const { url, columns, script, headers } = await ownColumns(deps, workspaceId, body);
   const [id, now] = [newUuid(), clock.now()];
@@ -49,6 +51,7 @@ export async function createAgent(
     ? { operation, key: idempotencyKey, request: body, resourceId: id, now, secrets, onlyFor: apiKeyId }
     : undefined;
   const make = async (tx: WorkspaceTx) => {
+    await checkVoicemail(tx, voicemail);
     await tx.db
       .insertInto('agents')
       .values({
@@ -64,6 +67,7 @@ export async function createAgent(
         max_call_seconds: maxCallSeconds ?? null,
         silence_seconds: silenceSeconds ?? 30,
         recording: recording ?? false,
+        voicemail_terms: voicemail ? JSON.stringify(voicemail) : null,
         created_at: now,
         updated_at: now,
       })

@@ -1,5 +1,6 @@
 import { toId } from '../../foundation/values/ids.ts';
 import type { AgentConnection } from '../../lines/telephony/agent-connection.ts';
+import type { Voicemail } from '../../lines/telephony/voicemail.ts';
 
 /** A voice agent, as far as calls need to know it. */
 export interface Agent {
@@ -13,6 +14,8 @@ export interface Agent {
   maxCallSeconds?: number;
   /** Whether its calls are recorded. */
   recording?: boolean;
+  /** What is done if a machine answers its calls. */
+  voicemail?: Voicemail;
   /** What it may search, as clients see it. */
   knowledgeBaseIds?: string[];
   /** The workspaces that have it, as clients see them; all of them if there are none. */

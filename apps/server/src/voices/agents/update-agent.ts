@@ -6,6 +6,7 @@ import { toId } from '../../foundation/values/ids.ts';
 import { notFound } from '../../foundation/values/service-error.ts';
 import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
+import { checkVoicemail } from '../sounds/check-voicemail.ts';
 import { sealed } from './agent.ts';
 import { countLiveCalls } from './agent-room.ts';
 import type { AgentRow } from './agent-row.ts';
@@ -36,6 +37,7 @@ export async function updateAgent(
     silenceSeconds,
     knowledgeBaseIds,
     recording,
+    voicemail,
   } = body;
   if (connection.apiKey !== undefined) await checkNewKey(deps, workspaceId, id, body);
   const speechFault = connection.steps && (await deps.sentences.fault());
@@ -49,6 +51,7 @@ export async function updateAgent(
     const script = checkedScript(deps, before, connection, speechFault);
     if (Object.keys(body).length === 0) return before;
     checkMove(before, connection);
+    await checkVoicemail(tx, voicemail);
     const now = clock.now();
     await tx.db
       .updateTable('agents')
@@ -69,6 +72,7 @@ export async function updateAgent(
         ...(maxCallSeconds !== undefined && { max_call_seconds: maxCallSeconds }),
         ...(silenceSeconds !== undefined && { silence_seconds: silenceSeconds }),
         ...(recording !== undefined && { recording }),
+        ...(voicemail !== undefined && { voicemail_terms: voicemail && JSON.stringify(voicemail) }),
         updated_at: now,
         edition: sql`edition + 1`,
       })

@@ -68,6 +68,7 @@ describe('start', () => {
       maxConcurrency: 10,
       retryPolicy: [],
       abandonedRetry: 'none',
+      voicemailCounts: false,
       acceptedCount: 1,
       rejectedCount: 0,
       stats: {

@@ -52,6 +52,7 @@ describe('create', () => {
       ringTimeoutSeconds: 30,
       maxCallSeconds: 3600,
       recording: false,
+      voicemailCounts: false,
       requireConsent: false,
       totalContacts: 0,
       createdAt: expect.any(String),

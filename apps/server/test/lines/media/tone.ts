@@ -8,6 +8,18 @@ export const tone = (hertz: number, samples: number, from = 0): Buffer =>
     ),
   );
 
+/** What sounds like a voice, as far as listeners care: overtones of a low tone, in syllables, as µ-law. */
+export const voiceLike = (ms: number): Buffer =>
+  Buffer.from(
+    Uint8Array.from({ length: ms * 8 }, (_, at) => {
+      const syllable = Math.abs(Math.sin((Math.PI * at) / 1600));
+      const turn = (2 * Math.PI * (120 + 20 * Math.sin(at / 4000)) * at) / SAMPLE_RATE;
+      return pcmToUlaw(
+        Math.round(syllable * [1, 2, 3, 4, 5, 7, 9].reduce((sum, part) => sum + 900 * Math.sin(part * turn), 0)),
+      );
+    }),
+  );
+
 /** How much of the energy of a sound lies at a frequency, from 0 to 1 (Goertzel). */
 function shareOf(hertz: number, samples: ArrayLike<number>): number {
   const turn = 2 * Math.cos((2 * Math.PI * hertz) / SAMPLE_RATE);

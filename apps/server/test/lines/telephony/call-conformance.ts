@@ -34,7 +34,7 @@ export interface GatewayUnderTest {
 
 type OfCall = Exclude<CallEvent, { type: 'agent_heard' }>;
 const isOfCall = (event: CallEvent): event is OfCall => event.type !== 'agent_heard';
-const order = { ringing: 0, answered: 1, ended: 2 };
+const order = { ringing: 0, answered: 1, answered_by: 2, ended: 3 };
 
 /** What every adapter must do. `makeGateway` gives one that is not started; it should ring and talk fast. */
 export function callConformance(name: string, makeGateway: () => Promise<GatewayUnderTest>): void {

@@ -670,7 +670,7 @@ const OF_NOBODY = [
   ...['number_usage', 'contact_list_entries_all', 'sounds', 'speech_sounds', 'event_feeds', 'feed_places'],
 ];
 const WORDS =
-  /\.(status|outcome|direction|agent_id|ended_by|codec|reason|timezone|callee_time_zone|key|node_id|type|state|last_outcome|kind|owner_kind|storage_key|failure_code|failure_reason|error_report_key|default_country|event_type|role|workflow_name|next_node_id|pause_reason|calling_windows|call_back_terms|holidays|action|resource_type|address|standing|schedule_days|retry_policy)$/;
+  /\.(status|outcome|answered_by|message_left|direction|agent_id|ended_by|codec|reason|timezone|callee_time_zone|key|node_id|type|state|last_outcome|kind|owner_kind|storage_key|failure_code|failure_reason|error_report_key|default_country|event_type|role|workflow_name|next_node_id|pause_reason|calling_windows|call_back_terms|holidays|action|resource_type|address|standing|schedule_days|retry_policy)$/;
 /** What is counted, and the workspace's own numbers. */
 const NUMBERS =
   /\.(revision|edition|order_number|size_bytes|duration_ms|bytes_read|bytes_total|packets_received|packets_lost|packets_undeciphered|encrypted_with|watermark|usage|talk_ms)$|^(call_intents|test_calls)\.from_number$/;

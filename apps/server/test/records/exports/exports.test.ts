@@ -98,7 +98,7 @@ describe('calls', () => {
     expect(text).toContain(`2026-03-10T12:00:05.000Z,2,callee,`);
     expect(lines[0]).toContain(',sipStatus,sipReason,reason,converted,');
     expect(text).toContain(`,expired,true,,"Said ""yes"",\nthen left."`);
-    expect(lines[0]).toMatch(/,cost,agentEnd,usage,dataComplete,transcript$/);
+    expect(lines[0]).toMatch(/,cost,agentEnd,usage,dataComplete,transcript,answeredByEvidence,messageLeft$/);
     expect(text).toContain(`""reason"":""hung_up""`);
   });
 

@@ -22,6 +22,7 @@ import type { ScheduleRow } from '../lanes.ts';
 
 type ClaimedColumn =
   | ('workspace_id' | 'id' | 'timezone' | 'agent_id' | 'number_pool_id' | 'max_concurrency' | 'in_flight' | 'recording')
+  | 'voicemail_terms'
   | ('calls_per_second' | 'next_start_at' | 'target_call_count' | 'answered' | 'metadata' | 'tags')
   | ('ring_timeout_seconds' | 'max_call_seconds' | 'require_consent')
   | ('attempts' | 'talk_ms' | 'budget_calls' | 'budget_minutes');
@@ -53,7 +54,7 @@ export async function lockForClaim(
     sql<Omit<ClaimedCampaign, 'operator'>>`
       select c.workspace_id, c.id, c.timezone, c.agent_id, c.number_pool_id, c.max_concurrency, c.in_flight,
         c.calls_per_second, c.next_start_at, c.target_call_count, c.answered, c.ring_timeout_seconds, c.max_call_seconds,
-        c.attempts, c.talk_ms, c.budget_calls, c.budget_minutes, c.recording, c.require_consent, c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, c.tags,
+        c.attempts, c.talk_ms, c.budget_calls, c.budget_minutes, c.recording, c.voicemail_terms, c.require_consent, c.schedule_start, c.schedule_end, c.schedule_days, c.calling_windows, c.holidays, c.metadata, c.tags,
         ${dialTerms}, ${agentTerms(sql.ref('c.started_at'))}, w.trusted_numbers,
         ${doNotCallUploadsAsJson(sql.ref('c.workspace_id'), sql.ref('c.id'))} as do_not_call_uploads
       from campaigns c

@@ -157,6 +157,7 @@ const sharedBy = (campaign: ClaimedCampaign, { serverId, now }: WritingServer) =
   ringTimeoutSeconds: campaign.ring_timeout_seconds,
   maxCallSeconds: callSeconds(campaign.max_call_seconds, campaign),
   recording: campaign.recording,
+  voicemail: campaign.voicemail_terms ?? undefined,
   tags: campaign.tags.length > 0 ? campaign.tags : null,
   now,
 });

@@ -50,6 +50,7 @@ export interface Schema {
     connection_type: Generated<'stream' | 'realtime' | 'script'>;
     connection: JSONColumnType<Record<string, unknown>, string, string> | null;
     api_key: string | null;
+    voicemail_terms: JSONColumnType<{ action: 'continue' | 'hang_up' | 'leave_message'; soundId?: string; text?: string; language?: string; voice?: string }, string, string> | null;
   };
   api_keys: {
     workspace_id: string;
@@ -117,6 +118,7 @@ export interface Schema {
     looked_at: Date | null;
     created_at: Date;
     call_back_terms: JSONColumnType<{ times: number; callingWindows?: { days: number[]; start: number; end: number }[]; timezone?: string; calleeTimeZone?: "strictest" | "campaign"; ownTimezone?: string; holidays?: string[] }, string, string> | null;
+    voicemail_terms: JSONColumnType<{ action: 'continue' | 'hang_up' | 'leave_message'; soundId?: string; text?: string; language?: string; voice?: string }, string, string> | null;
   };
   call_recordings: {
     workspace_id: string;
@@ -182,6 +184,9 @@ export interface Schema {
     call_back_terms: JSONColumnType<{ times: number; callingWindows?: { days: number[]; start: number; end: number }[]; timezone?: string; calleeTimeZone?: "strictest" | "campaign"; ownTimezone?: string; holidays?: string[] }, string, string> | null;
     encrypted_with: 'AES_CM_128_HMAC_SHA1_80' | 'AES_CM_128_HMAC_SHA1_32' | 'AEAD_AES_128_GCM' | null;
     packets_undeciphered: number | null;
+    answered_by: string | null;
+    answered_by_evidence: JSONColumnType<object[], string, string> | null;
+    message_left: JSONColumnType<object, string, string> | null;
   };
   campaign_contacts: {
     workspace_id: string;
@@ -300,6 +305,8 @@ export interface Schema {
     budget_minutes: number | null;
     talk_ms: Generated<number>;
     redial_of: string | null;
+    voicemail_terms: JSONColumnType<{ action: 'continue' | 'hang_up' | 'leave_message'; soundId?: string; text?: string; language?: string; voice?: string }, string, string> | null;
+    voicemail_counts: Generated<boolean>;
   };
   concurrency_keys: {
     workspace_id: string;

@@ -3912,6 +3912,80 @@ export interface components {
             [key: string]: string;
         };
         /**
+         * @description Who answered: a person, a machine such as a voicemail, a service that asks callers for their name first, a menu of keys, a fax machine, or an announcement that the number is not in service.
+         * @example human
+         * @enum {string}
+         */
+        CallAnsweredBy: "human" | "machine" | "screening" | "unknown" | "menu" | "fax" | "not_in_service";
+        /** @description Something that was heard of the callee, and what it speaks for. */
+        CallEvidence: {
+            /**
+             * @description `short_greeting` and `long_greeting`: the first words, by how long they were. `beep`: as of a machine. `sit`: the three tones before an announcement. `fax_tone`, `busy_tone`, `ringback`: tones in the sound itself. `words`: what a speech model understood. `agent`: the agent has said so.
+             * @example beep
+             * @enum {string}
+             */
+            heard: "short_greeting" | "long_greeting" | "beep" | "sit" | "fax_tone" | "busy_tone" | "ringback" | "words" | "agent";
+            /**
+             * @description Milliseconds from the answer to when it began.
+             * @example 6240
+             */
+            atMs: number;
+            /** @description Who this alone would be. */
+            suggests: components["schemas"]["CallAnsweredBy"];
+            /**
+             * @description How sure that is, from 0 to 1.
+             * @example 0.85
+             */
+            confidence: number;
+            /**
+             * @description Of `words`, those that tell it.
+             * @example after the tone
+             */
+            words?: string;
+        };
+        /** @description What `answeredBy` was judged by, in the order in which it was heard. */
+        CallEvidenceList: components["schemas"]["CallEvidence"][];
+        /** @description A beep of a machine. */
+        CallBeep: {
+            /**
+             * @description When it began.
+             * @example 6240
+             */
+            fromMs: number;
+            /**
+             * @description When it was over.
+             * @example 6740
+             */
+            untilMs: number;
+            /**
+             * @description Its pitch.
+             * @example 1000
+             */
+            hz: number;
+        };
+        /** @description The message that was left with a machine. Milliseconds count from the answer, as does the recording. */
+        CallMessageLeft: {
+            /** @description When it began. */
+            startedAt: components["schemas"]["Timestamp"];
+            /**
+             * @description When it began.
+             * @example 6980
+             */
+            fromMs: number;
+            /**
+             * @description When it was over.
+             * @example 14520
+             */
+            untilMs: number;
+            /**
+             * @description Whether it was sent to its end before the machine hung up.
+             * @example true
+             */
+            complete: boolean;
+            /** @description The beep that it followed. Absent if there was none. */
+            afterBeep?: components["schemas"]["CallBeep"];
+        };
+        /**
          * @description What the sound was encrypted with, as both sides agreed on it last: the suite of SRTP by its name in SDP. Absent where it was not encrypted.
          * @enum {string}
          */
@@ -4021,12 +4095,6 @@ export interface components {
          * @example appointment_confirmed
          */
         CallDisposition: string;
-        /**
-         * @description Who answered, as the agent heard it: a person, a machine such as a voicemail, or a service that asks callers for their name first.
-         * @example human
-         * @enum {string}
-         */
-        CallAnsweredBy: "human" | "machine" | "screening" | "unknown";
         /**
          * @description ISO 4217 code of the currency.
          * @example USD
@@ -4150,6 +4218,10 @@ export interface components {
             tags?: components["schemas"]["CallTags"];
             metadata?: components["schemas"]["CallMetadata"];
             variables?: components["schemas"]["CallVariables"];
+            /** @description Who answered, as the server heard it: of calls over SIP that are placed, from the answer on. It may change while the call goes on. The agent's word, in `result` or over its stream, comes before what was heard. */
+            answeredBy?: components["schemas"]["CallAnsweredBy"];
+            answeredByEvidence?: components["schemas"]["CallEvidenceList"];
+            messageLeft?: components["schemas"]["CallMessageLeft"];
             /** @description The final SIP status code, where there is one. */
             sipStatus?: number;
             /** @description What the trunk said with that code, where it said something. */
@@ -6270,6 +6342,46 @@ export interface components {
          */
         CampaignRecording: boolean;
         /**
+         * @description Sound ID.
+         * @example snd_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        SoundId: string;
+        /**
+         * @description The language of its texts, by BCP 47.
+         * @example en-GB
+         */
+        ScriptLanguage: string;
+        /**
+         * @description The voice, as what speaks the server's texts names it. Without one it is that of the server's settings, or of the language.
+         * @example alloy
+         */
+        ScriptVoice: string;
+        /** @description What is done once it is heard for sure that a machine has answered. A message begins within 0.8 seconds after its beep, or after two seconds of silence, and begins again for a second beep; without `soundId` and `text` it is the agent's own words. */
+        CallVoicemail: {
+            /**
+             * @description `continue`: the agent talks on. `hang_up`: the call is ended. `leave_message`: nothing more is said to the greeting, and then a message is left.
+             * @example leave_message
+             * @enum {string}
+             */
+            action: "continue" | "hang_up" | "leave_message";
+            /** @description A sound that is left as a message. */
+            soundId?: components["schemas"]["SoundId"];
+            /**
+             * @description A text that is spoken as a message, with values of the person as `{{name}}`.
+             * @example Hello {{first_name}}, please call the practice of Dr. Hill.
+             */
+            text?: string;
+            /** @description Of `text`, as BCP 47 has it; `en` unless given. */
+            language?: components["schemas"]["ScriptLanguage"];
+            /** @description That speaks `text`, by its name where texts are spoken. */
+            voice?: components["schemas"]["ScriptVoice"];
+        };
+        /**
+         * @description Whether a contact is done once a message was left for it to its end, as if a person had answered. Else it is called again as `retryPolicy` says.
+         * @example true
+         */
+        CampaignVoicemailCounts: boolean;
+        /**
          * @description Whether only people are called whose list says that they have agreed to it (`consent`). Whoever has not, or of whom one of the lists says no, is `skipped` as `no_consent`. It can be changed until the start.
          * @example false
          */
@@ -6430,6 +6542,9 @@ export interface components {
             ringTimeoutSeconds: components["schemas"]["CampaignRingTimeoutSeconds"];
             maxCallSeconds: components["schemas"]["CampaignMaxCallSeconds"];
             recording?: components["schemas"]["CampaignRecording"];
+            /** @description What is done if a machine answers; what its agent says, unless given. */
+            voicemail?: components["schemas"]["CallVoicemail"];
+            voicemailCounts?: components["schemas"]["CampaignVoicemailCounts"];
             requireConsent?: components["schemas"]["CampaignRequireConsent"];
             tags?: components["schemas"]["CampaignTags"];
             scheduleStart?: components["schemas"]["CampaignScheduleStart"];
@@ -6533,6 +6648,10 @@ export interface components {
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
+            /** @description What is done if a machine answers, or null for what the agent says. */
+            voicemail?: components["schemas"]["CallVoicemail"] | null;
+            /** @default false */
+            voicemailCounts?: components["schemas"]["CampaignVoicemailCounts"];
             /** @default false */
             requireConsent?: components["schemas"]["CampaignRequireConsent"];
             tags?: components["schemas"]["CampaignTags"];
@@ -6584,6 +6703,10 @@ export interface components {
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
+            /** @description What is done if a machine answers, or null for what the agent says. */
+            voicemail?: components["schemas"]["CallVoicemail"] | null;
+            /** @default false */
+            voicemailCounts?: components["schemas"]["CampaignVoicemailCounts"];
             /** @default false */
             requireConsent?: components["schemas"]["CampaignRequireConsent"];
             tags?: components["schemas"]["CampaignTags"];
@@ -6657,6 +6780,9 @@ export interface components {
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
             recording?: components["schemas"]["CampaignRecording"];
+            /** @description What is done if a machine answers, or null for what the agent says. */
+            voicemail?: components["schemas"]["CallVoicemail"] | null;
+            voicemailCounts?: components["schemas"]["CampaignVoicemailCounts"];
             requireConsent?: components["schemas"]["CampaignRequireConsent"];
             tags?: components["schemas"]["CampaignTags"];
         };
@@ -7146,6 +7272,8 @@ export interface components {
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             /** @default 3600 */
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
+            /** @description What is done if a machine answers; what its agent says, unless given. */
+            voicemail?: components["schemas"]["CallVoicemail"];
         };
         /** @description A call from a number of a pool. */
         CreateCallFromPool: {
@@ -7178,6 +7306,8 @@ export interface components {
             ringTimeoutSeconds?: components["schemas"]["CampaignRingTimeoutSeconds"];
             /** @default 3600 */
             maxCallSeconds?: components["schemas"]["CampaignMaxCallSeconds"];
+            /** @description What is done if a machine answers; what its agent says, unless given. */
+            voicemail?: components["schemas"]["CallVoicemail"];
         };
         /** @description A call to place. It is placed from one number or from a pool, so exactly one of `fromNumber` and `numberPoolId` is given. */
         CreateCall: components["schemas"]["CreateCallFromNumber"] | components["schemas"]["CreateCallFromPool"];
@@ -8210,6 +8340,9 @@ export interface components {
             retryPolicy: components["schemas"]["CampaignRetryPolicy"];
             abandonedRetry?: components["schemas"]["AbandonedRetry"];
             recording?: components["schemas"]["CampaignRecording"];
+            /** @description What is done if a machine answers; what its agent says, unless given. */
+            voicemail?: components["schemas"]["CallVoicemail"];
+            voicemailCounts?: components["schemas"]["CampaignVoicemailCounts"];
             tags?: components["schemas"]["CampaignTags"];
             /** @description Recipients that were accepted. */
             acceptedCount: components["schemas"]["BatchRecipientCount"];
@@ -9260,16 +9393,6 @@ export interface components {
             language?: components["schemas"]["AgentLanguage"];
         };
         /**
-         * @description The language of its texts, by BCP 47.
-         * @example en-GB
-         */
-        ScriptLanguage: string;
-        /**
-         * @description The voice, as what speaks the server's texts names it. Without one it is that of the server's settings, or of the language.
-         * @example alloy
-         */
-        ScriptVoice: string;
-        /**
          * @description The step's name in its script. Steps lead to each other by it, and an answer is known by that of its `ask`.
          * @example confirm
          */
@@ -9279,11 +9402,6 @@ export interface components {
          * @example Hello {{first_name}}, this is the practice of Dr. Hill.
          */
         ScriptText: string;
-        /**
-         * @description Sound ID.
-         * @example snd_01932f3c8a7e7bd0a1b2c3d4e5f60718
-         */
-        SoundId: string;
         /**
          * @description Whether a key ends what is said. By default it does, and answers the question that stands behind it.
          * @example true
@@ -9618,6 +9736,8 @@ export interface components {
             silenceSeconds?: components["schemas"]["AgentSilenceSeconds"];
             knowledgeBaseIds: components["schemas"]["AgentKnowledgeBaseIds"];
             recording: components["schemas"]["AgentRecording"];
+            /** @description What is done if a machine answers its calls, unless the call or its campaign says something else; `continue` unless given. */
+            voicemail?: components["schemas"]["CallVoicemail"];
             instructions?: components["schemas"]["AgentInstructions"];
             firstMessage?: components["schemas"]["AgentFirstMessage"];
             speaksFirst?: components["schemas"]["AgentSpeaksFirst"];
@@ -9750,6 +9870,8 @@ export interface components {
             knowledgeBaseIds?: components["schemas"]["AgentKnowledgeBaseIds"];
             /** @default false */
             recording?: components["schemas"]["AgentRecording"];
+            /** @description What is done if a machine answers its calls; `null` takes it away. */
+            voicemail?: components["schemas"]["CallVoicemail"] | null;
             instructions?: components["schemas"]["AgentInstructions"];
             firstMessage?: components["schemas"]["AgentFirstMessage"];
             speaksFirst?: components["schemas"]["AgentSpeaksFirst"];
@@ -9823,6 +9945,8 @@ export interface components {
             silenceSeconds?: components["schemas"]["AgentSilenceSeconds"];
             knowledgeBaseIds?: components["schemas"]["AgentKnowledgeBaseIds"];
             recording?: components["schemas"]["AgentRecording"];
+            /** @description What is done if a machine answers its calls; `null` takes it away. */
+            voicemail?: components["schemas"]["CallVoicemail"] | null;
             instructions?: components["schemas"]["AgentInstructions"];
             /** @description The words that a speech model begins with. `null` takes them away. */
             firstMessage?: components["schemas"]["AgentFirstMessage"] | null;
@@ -10324,6 +10448,10 @@ export interface components {
             abandonedRetry?: components["schemas"]["AbandonedRetry"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
+            /** @description What is done if a machine answers; what its agent says, unless given. */
+            voicemail?: components["schemas"]["CallVoicemail"];
+            /** @default false */
+            voicemailCounts?: components["schemas"]["CampaignVoicemailCounts"];
             tags?: components["schemas"]["CampaignTags"];
         };
         /** @description A batch that calls from the numbers of a pool. */
@@ -10351,6 +10479,10 @@ export interface components {
             abandonedRetry?: components["schemas"]["AbandonedRetry"];
             /** @default false */
             recording?: components["schemas"]["CampaignRecording"];
+            /** @description What is done if a machine answers; what its agent says, unless given. */
+            voicemail?: components["schemas"]["CallVoicemail"];
+            /** @default false */
+            voicemailCounts?: components["schemas"]["CampaignVoicemailCounts"];
             tags?: components["schemas"]["CampaignTags"];
         };
         /** @description A batch to start. It calls from one number or from a pool, so exactly one of `fromNumber` and `numberPoolId` is given. */

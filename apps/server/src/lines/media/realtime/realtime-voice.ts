@@ -1,4 +1,3 @@
-import type { Speech, Voice } from '@trunkline/media';
 import { BYTES_PER_MS } from '@trunkline/media';
 import type { AddressGuard } from '../../../foundation/outbound-http/address-guard.ts';
 import { AgentBudget } from '../agent-budget.ts';
@@ -6,6 +5,8 @@ import type { StreamEnd } from '../agent-end.ts';
 import type { AgentFailure } from '../agent-failure.ts';
 import type { Heartbeat } from '../agent-heartbeat.ts';
 import type { AgentConnected } from '../agent-stream.ts';
+import type { AgentSpeech, NewsOfAnswerer, TellableVoice } from '../answered/answered-voice.ts';
+import { newsInWords } from '../answered/news-in-words.ts';
 import { transcriptFor } from '../live-turns.ts';
 import type { Transcript } from '../transcript.ts';
 import { type Begun, clean, ModelSession, type RealtimeAsk } from './model-session.ts';
@@ -36,10 +37,10 @@ const RESUME_MS = 2000;
 const MOST_UNTOLD = 32;
 
 /** A session with a speech model as the voice of a call. When it is opened, it is connected to. */
-export class RealtimeVoice implements Voice {
+export class RealtimeVoice implements TellableVoice {
   #ask: RealtimeAsk;
   #guard: AddressGuard;
-  #speech: Speech;
+  #speech: AgentSpeech;
   #rest: () => void;
   #budget = new AgentBudget(performance.now());
   #transcript: Transcript;
@@ -67,7 +68,7 @@ export class RealtimeVoice implements Voice {
   #counts = { framesMissed: 0, messagesIgnored: 0, toolCalls: 0 };
   #usage: ModelUsage | undefined;
 
-  constructor(ask: RealtimeAsk, guard: AddressGuard, heartbeat: Heartbeat, speech: Speech) {
+  constructor(ask: RealtimeAsk, guard: AddressGuard, heartbeat: Heartbeat, speech: AgentSpeech) {
     this.#ask = ask;
     this.#guard = guard;
     this.#speech = speech;
@@ -128,7 +129,17 @@ export class RealtimeVoice implements Voice {
 
   digit(digit: string): void {
     this.#transcript.note(Date.now(), `The key ${digit} was pressed.`);
-    const text = `The person pressed the key ${digit} of the telephone.`;
+    this.#inform(`The person pressed the key ${digit} of the telephone.`);
+  }
+
+  answeredBy(news: NewsOfAnswerer): void {
+    const text = newsInWords(news);
+    if (text === undefined) return;
+    this.#transcript.note(Date.now(), text);
+    this.#inform(text);
+  }
+
+  #inform(text: string): void {
     if (this.#end) return;
     if (this.#session) this.#session.model.tell(text);
     else if (this.#untold.length < MOST_UNTOLD) this.#untold.push(text);
@@ -153,6 +164,7 @@ export class RealtimeVoice implements Voice {
     heard: ({ item, text }) => {
       this.#transcript.begin(item, 'person', Date.now());
       this.#transcript.add(item, text);
+      this.#speech.understood?.(item, text);
     },
     tool: (call) => void this.#useTool(call),
     withdrawn: ({ id }) => {

@@ -1,6 +1,8 @@
-import { SAMPLE_RATE, type Speech, type Voice } from '@trunkline/media';
+import { SAMPLE_RATE, type Speech } from '@trunkline/media';
 import type { StreamEnd } from '../agent-end.ts';
 import type { AgentConnected } from '../agent-stream.ts';
+import type { NewsOfAnswerer, TellableVoice } from '../answered/answered-voice.ts';
+import { newsInWords } from '../answered/news-in-words.ts';
 import type { DigitsSent } from '../digits.ts';
 import { transcriptFor } from '../live-turns.ts';
 import type { Transcript } from '../transcript.ts';
@@ -32,7 +34,7 @@ const SLICE = 5 * SAMPLE_RATE;
 const SLICES_AHEAD = 2;
 
 /** A script as the voice of a call. What it says is made while the phone rings. */
-export class ScriptVoice implements Voice {
+export class ScriptVoice implements TellableVoice {
   #ask: ScriptAsk;
   #speech: Speech;
   #walk: Walk = beginning;
@@ -98,6 +100,24 @@ export class ScriptVoice implements Voice {
     if (this.#end) return;
     this.#transcript.note(Date.now(), `The key ${digit} was pressed.`);
     this.#tell({ type: 'key', key: digit });
+  }
+
+  /** What steps compare, as `answeredBy`; a message is the script from its beginning. */
+  answeredBy(news: NewsOfAnswerer): void {
+    if (this.#end) return;
+    const words = newsInWords(news);
+    if (words !== undefined) this.#transcript.note(Date.now(), words);
+    if (news.event === 'answered_by') {
+      const variables = { ...this.#ask.variables, answeredBy: news.answeredBy };
+      this.#ask = { ...this.#ask, variables };
+    } else this.#startAgain();
+  }
+
+  #startAgain(): void {
+    clearTimeout(this.#timer);
+    this.#hush();
+    this.#walk = beginning;
+    this.#tell({ type: 'began' });
   }
 
   #tell(input: WalkInput): void {

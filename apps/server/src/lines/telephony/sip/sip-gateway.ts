@@ -25,6 +25,7 @@ import type {
 } from '../call-gateway.ts';
 import type { Trunk } from '../trunk.ts';
 import type { TrunkProbe, TrunkProber } from '../trunk-prober.ts';
+import { askOfVoicemail, type Voicemail } from '../voicemail.ts';
 import { ArrivingCalls } from './arriving-calls.ts';
 import { type CallMessages, callMessages } from './call-messages.ts';
 import type { CallStore } from './call-store.ts';
@@ -42,6 +43,7 @@ export interface CallAgent {
   connection?: AgentConnection;
   maxCallSeconds?: number;
   recording?: boolean;
+  voicemail?: Voicemail;
   knowledgeBaseIds?: string[];
 }
 
@@ -59,6 +61,8 @@ export interface SipGatewayOptions extends Omit<SignallingOptions, 'serverId'> {
   words: AgentWords;
   /** Does what an agent asks for in its call. */
   serve: ServeAgents;
+  /** Whether what callees say can be written down. */
+  transcribes?: boolean;
 }
 
 /** How long a call that we hang up may take to be over, in milliseconds. */
@@ -185,7 +189,17 @@ class SipGateway implements CallGateway, TrunkProber {
       voice:
         request.voice === 'test_sentence'
           ? testSentence
-          : agent && voiceOf(agent.connection, { ...call, ...words, agentId: agentId! }),
+          : agent &&
+            voiceOf(agent.connection, {
+              ...call,
+              ...words,
+              agentId: agentId!,
+              answering: {
+                ...askOfVoicemail(request.voicemail ?? agent.voicemail ?? { action: 'continue' }),
+                // A speech model has words of its own.
+                transcribes: this.#options.transcribes === true && agent.connection?.type !== 'realtime',
+              },
+            }),
       maxCallSeconds: Math.min(request.maxCallSeconds, agent?.maxCallSeconds ?? request.maxCallSeconds),
       recording: request.recording || agent?.recording === true,
     };

@@ -1,0 +1,115 @@
+import { FRAME, Playout, pcmToUlaw, type Speech, ULAW_SILENCE } from '@trunkline/media';
+import { expect, test } from 'vitest';
+import { type Answered, type AnsweredAsk, AnsweredVoice, type NewsOfAnswerer } from './answered-voice.ts';
+
+const silence = (ms: number): number[] => Array.from({ length: ms * 8 }, () => 0);
+const tone = (hz: number, ms: number): number[] =>
+  Array.from({ length: ms * 8 }, (_, at) => 6000 * Math.sin((2 * Math.PI * hz * at) / 8000));
+const speech = (ms: number): number[] =>
+  Array.from({ length: ms * 8 }, (_, at) => {
+    const turn = (2 * Math.PI * (120 + 20 * Math.sin(at / 4000)) * at) / 8000;
+    return (
+      Math.abs(Math.sin((Math.PI * at) / 1600)) *
+      [1, 2, 3, 5, 7, 9].reduce((sum, of) => sum + 900 * Math.sin(of * turn), 0)
+    );
+  });
+const ulawOf = (sound: readonly number[]) => Buffer.from(sound.map((sample) => pcmToUlaw(Math.round(sample))));
+const MESSAGE = ulawOf(tone(650, 3000));
+
+/** A call in which somebody answers so, without a wire: what the callee is played, and what is known of it. */
+async function callTo(ask: AnsweredAsk, heard: readonly number[]) {
+  const known: Answered[] = [];
+  const news: NewsOfAnswerer[] = [];
+  let ends: unknown;
+  let voice: AnsweredVoice | undefined;
+  const playout = new Playout((name) => voice?.mark(name));
+  const own: Speech = {
+    playout,
+    turns: { fellSilent: () => undefined },
+    ask: async (what) => {
+      const asked = what as { type: string; answered: Answered };
+      if (asked.type === 'answered_by') known.push(asked.answered);
+      return asked.type === 'sound' ? MESSAGE : undefined;
+    },
+    end: (end) => {
+      ends ??= end;
+    },
+  };
+  let isClosed = false;
+  let agentSays = (_ulaw: Buffer) => {};
+  voice = new AnsweredVoice(ask, own, (speech) => {
+    agentSays = (ulaw) => void speech.playout.push(ulaw);
+    const close = () => {
+      isClosed = true;
+    };
+    const answeredBy = (each: NewsOfAnswerer) => void news.push(each);
+    return { start: () => {}, hear: () => {}, digit: () => {}, mark: () => {}, close, answeredBy };
+  });
+  voice.start();
+  await new Promise((resolve) => setImmediate(resolve));
+  const ulaw = ulawOf(heard);
+  const played: number[] = [];
+  const frame = Buffer.alloc(FRAME);
+  for (let at = 0; at + FRAME <= ulaw.length && ends === undefined; at += FRAME) {
+    voice.hear(ulaw.subarray(at, at + FRAME));
+    playout.next(frame);
+    if (frame.some((code) => code !== ULAW_SILENCE && code !== 0x7f)) played.push(at / 8);
+  }
+  return { news, played, ends, isClosed: () => isClosed, agentSays, last: () => known.at(-1), voice };
+}
+
+const leave: AnsweredAsk = { voicemail: 'leave_message', message: { soundId: 'snd_1' } };
+const greeting = [...silence(300), ...speech(2000), ...silence(600)];
+const left = async (...sounds: number[][]) => callTo(leave, [...greeting, ...sounds.flat(), ...silence(8000)]);
+
+test('the message begins behind the beep, is played to its end, and is told with the beep', async () => {
+  const call = await left(tone(1000, 500));
+  expect(call.played[0]! - 3400).toBeGreaterThan(0);
+  expect(call.played[0]! - 3400).toBeLessThanOrEqual(800);
+  expect(call.ends).toEqual({ reason: 'call_ended' });
+  expect(call.isClosed()).toBe(true);
+  const { message, answeredBy } = call.last()!;
+  expect(answeredBy).toBe('machine');
+  expect(message).toMatchObject({ complete: true, afterBeep: { hz: expect.closeTo(1000, -1) } });
+  expect(message!.untilMs - message!.fromMs).toBeGreaterThanOrEqual(2900);
+});
+
+test('it begins again for a second beep, and the part before that does not count', async () => {
+  const call = await left(tone(1000, 300), silence(1000), tone(1400, 300));
+  const { message } = call.last()!;
+  expect(message).toMatchObject({ complete: true, afterBeep: { hz: expect.closeTo(1400, -1) } });
+  // It was heard from between the beeps on, until the second one was known.
+  expect(call.played[0]).toBeLessThan(4200);
+  expect(message!.fromMs - 4500).toBeGreaterThan(0);
+  expect(message!.fromMs - 4500).toBeLessThanOrEqual(800);
+});
+
+test('a machine that hangs up in the midst leaves it incomplete', async () => {
+  const call = await callTo(leave, [...greeting, ...tone(1000, 500), ...silence(1500)]);
+  call.voice.close();
+  expect(call.last()!.message).toMatchObject({ complete: false });
+});
+
+test('a person is neither hung up on nor spoken over', async () => {
+  const sound = [...silence(300), ...speech(900), ...silence(4000), ...speech(1500), ...silence(3000)];
+  for (const ask of [leave, { voicemail: 'hang_up' } as const]) {
+    const call = await callTo(ask, sound);
+    expect(call.ends).toBeUndefined();
+    expect(call.played).toEqual([]);
+    expect(call.news).toMatchObject([{ event: 'answered_by', answeredBy: 'human' }]);
+  }
+});
+
+test('hang_up ends it once the beep is known', async () => {
+  const call = await callTo({ voicemail: 'hang_up' }, [...greeting, ...tone(1000, 500)]);
+  expect(call.ends).toEqual({ reason: 'call_ended' });
+});
+
+test('an agent whose own words are the message is told when, and is not heard before', async () => {
+  const call = await callTo({ voicemail: 'leave_message' }, [...greeting, ...tone(1000, 500), ...silence(700)]);
+  expect(call.news.map(({ event }) => event)).toEqual(['answered_by', 'answered_by', 'leave_message']);
+  expect(call.isClosed()).toBe(false);
+  call.agentSays(ulawOf(tone(700, 400)));
+  call.voice.close();
+  expect(call.last()!.message).toMatchObject({ complete: false, afterBeep: { hz: expect.closeTo(1000, -1) } });
+});
