@@ -103,6 +103,8 @@ export function createMade(
     },
     forget: (asked) => {
       const id = [...asked.matchAll(ID)].at(-1)?.[0];
+      // What is named by a word or a number has nothing that lies in it.
+      if (id === undefined) return;
       for (const [prefix, all] of byPrefix)
         byPrefix.set(
           prefix,
