@@ -668,6 +668,8 @@ const OF_NOBODY = [
   ...['workflow_versions', 'knowledge_bases', 'knowledge_base_documents', 'knowledge_base_passages', 'campaign_lanes'],
   ...['campaign_lists', 'trunk_registrations', 'erasures', 'idempotency_keys', 'concurrency_keys', 'call_recordings'],
   ...['number_usage', 'contact_list_entries_all', 'sounds', 'speech_sounds', 'event_feeds', 'feed_places'],
+  // Digits are kept only as long as they wait.
+  ...['provider_accounts', 'call_dtmf'],
 ];
 const WORDS =
   /\.(status|outcome|answered_by|message_left|direction|agent_id|ended_by|codec|reason|timezone|callee_time_zone|key|node_id|type|state|last_outcome|kind|owner_kind|storage_key|failure_code|failure_reason|error_report_key|default_country|event_type|role|workflow_name|next_node_id|pause_reason|calling_windows|call_back_terms|holidays|action|resource_type|address|standing|schedule_days|retry_policy)$/;
