@@ -88,6 +88,7 @@ getCall calls show <roomId>
 endCall calls end <roomId>
 listenToCall calls listen <roomId>
 sendCallDtmf calls dtmf <roomId> <digits>
+transferCall calls transfer <roomId> <to> [--timeout-seconds]
 listWorkflows workflows list
 createWorkflow workflows create
 getWorkflow workflows show <workflowId>

@@ -18,6 +18,7 @@ export const PERMISSIONS = [
   'campaigns:run',
   'calls:read',
   'calls:write',
+  'calls:transfer',
   'calls:listen',
   'knowledge_bases:read',
   'knowledge_bases:write',

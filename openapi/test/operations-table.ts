@@ -116,6 +116,8 @@ POST /v1/calls/{roomId}/end endCall calls:write 200 404 409
 POST /v1/calls/{roomId}/dtmf sendCallDtmf calls:write 202 404 409
 GET /v1/calls/{roomId}/dtmf/{dtmfId} getCallDtmf calls:read 200 404
 POST /v1/calls/{roomId}/listen listenToCall calls:listen 201 404 409
+POST /v1/calls/{roomId}/transfer transferCall calls:transfer 202 404 409
+GET /v1/calls/{roomId}/transfer/{transferId} getCallTransfer calls:read 200 404
 GET /v1/calls/{roomId}/sip getCallSip calls:read 200 404
 GET /v1/calls/{roomId}/recording/peaks getCallRecordingPeaks calls:read 200 404 409
 DELETE /v1/calls/{roomId}/recording deleteCallRecording calls:write 200 404 409

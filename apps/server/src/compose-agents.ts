@@ -9,6 +9,7 @@ import { toolUser } from './dialing/calls/use-tool.ts';
 import { callWithdrawer } from './dialing/calls/withdraw-calls.ts';
 import { countConversions } from './dialing/campaigns/count-conversions.ts';
 import { retryMachine } from './dialing/campaigns/retry-machine.ts';
+import { noteJoined } from './dialing/transfers/hand-on-calls.ts';
 import type { UpgradeTaker } from './foundation/http/listen.ts';
 import { createRateLimit } from './foundation/http/rate-limit.ts';
 import { measureSlots } from './foundation/observe/slot-metrics.ts';
@@ -113,6 +114,7 @@ export function serveAgents(parts: Parts, services: Services, engine: Engine): v
       isKept ? services.sentences.speech(call.workspaceId, spoken) : services.sentences.speechFor(call, spoken),
     sound: ({ workspaceId }, { soundId }) => services.sentences.sound(workspaceId, soundId),
     use_tool: useTool,
+    handed_on: ({ workspaceId }, { transferId }) => noteJoined(parts, workspaceId, transferId),
     send_digits: ({ roomId }, { digits }) => engine.switchboard.digits.send(roomId, digits),
     // Nobody follows a call that is no talk.
     turn: async () => {},

@@ -7,6 +7,7 @@ import { callEventRecorder } from './dialing/calls/call-events.ts';
 import { createSwitchboard } from './dialing/calls/switchboard.ts';
 import { createClaiming } from './dialing/campaigns/claiming.ts';
 import { startDueCampaign } from './dialing/campaigns/start-campaign.ts';
+import { createHandingOn } from './dialing/transfers/hand-on-calls.ts';
 import { createFlows } from './dialing/workflows/runs/flows.ts';
 import { createRunEngine } from './dialing/workflows/runs/run-engine.ts';
 import { createRunStarter } from './dialing/workflows/runs/run-starter.ts';
@@ -69,6 +70,7 @@ export function createEngine(
   const dialing = { database, lease, clock, log, switchboard, operator };
   const claiming = createClaiming({ ...dialing, startDue, ...campaignNews(clock) });
   const intentClaiming = createIntentClaiming({ ...dialing, recordEvents });
+  const handingOn = createHandingOn(dialing);
   const endCall = callEnder({ database, clock, recordEvents }, switchboard.endCall);
 
   const flows = createFlows();
@@ -87,20 +89,33 @@ export function createEngine(
     longestBlockMs: config.longestBlockHours * 3_600_000,
   });
   const startRun = createRunStarter({ database, clock, flows, engine: runEngine });
-  return { askAgent, calls, recordEvents, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun };
+  return {
+    askAgent,
+    calls,
+    recordEvents,
+    switchboard,
+    claiming,
+    intentClaiming,
+    handingOn,
+    endCall,
+    flows,
+    runEngine,
+    startRun,
+  };
 }
 
 /** Calls that are up go on for a while, and those that are not placed are given back, when nobody claims any more. */
 export function startEngine(
-  { switchboard, claiming, intentClaiming, runEngine }: Engine,
+  { switchboard, claiming, intentClaiming, handingOn, runEngine }: Engine,
   providers: CallGateway[],
 ): Loop {
   switchboard.start();
   claiming.start();
   intentClaiming.start();
+  handingOn.start();
   runEngine.start();
   const stopDialing = async () => {
-    await Promise.all([claiming.stop(), intentClaiming.stop()]);
+    await Promise.all([claiming.stop(), intentClaiming.stop(), handingOn.close()]);
     await switchboard.stopPlacing();
     await Promise.all(providers.map((provider) => provider.drain?.()));
     await switchboard.stop();

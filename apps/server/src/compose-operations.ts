@@ -16,6 +16,7 @@ import { campaignOperations } from './dialing/campaigns/operations.ts';
 import { campaignCallDetails } from './dialing/campaigns/own-calls.ts';
 import { resumeBraked } from './dialing/campaigns/resume-braked.ts';
 import { testCallOperations } from './dialing/test-calls/operations.ts';
+import { transferOperations } from './dialing/transfers/operations.ts';
 import { workflowOperations } from './dialing/workflows/operations.ts';
 import { runOperations } from './dialing/workflows/run-operations.ts';
 import type { Handlers } from './foundation/http/handler.ts';
@@ -56,7 +57,8 @@ export function handlersOf(
   const { config, database, clock } = parts;
   const { agents, guard, inTestSlot, notifications, objects, secrets } = services;
   const { contactLists, knowledgeBases, phoneNumbers, webhooks } = features;
-  const { askAgent, calls, switchboard, claiming, intentClaiming, endCall, flows, runEngine, startRun } = engine;
+  const { askAgent, calls, switchboard, claiming, intentClaiming, handingOn, endCall, flows, runEngine, startRun } =
+    engine;
   const { requestEnd, nudgeHangUps, digits } = switchboard;
   const { maxConcurrency } = config;
   const providers = configured(services.gateways);
@@ -86,6 +88,7 @@ export function handlersOf(
     ...knowledgeBaseOperations(knowledgeBases),
     ...soundOperations(features.sounds),
     ...runOperations({ database, clock, notifications, flows, startRun, nudge, requestEnd, nudgeHangUps }),
+    ...transferOperations({ database, clock, calls, nudge: handingOn.nudge }),
     ...callIntentOperations({ ...shared, calls, nudge: intentClaiming.nudge }),
     ...callOperations({
       ...{ ...results, calls, objects, endCall, nudgeDigits: digits.nudge },

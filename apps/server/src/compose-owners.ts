@@ -5,6 +5,7 @@ import type { CampaignKey } from './dialing/campaigns/campaign.ts';
 import { campaignCallOwner } from './dialing/campaigns/own-calls.ts';
 import { recordEngineMove } from './dialing/campaigns/record-campaign.ts';
 import { testCallOwner } from './dialing/test-calls/own-calls.ts';
+import { transferCallOwner } from './dialing/transfers/own-calls.ts';
 import { runCallOwner } from './dialing/workflows/runs/signal-runs.ts';
 import type { Tx } from './foundation/database/database.ts';
 import type { Clock } from './foundation/values/clock.ts';
@@ -35,6 +36,7 @@ export function callOwners({ clock, claimContacts, claimIntents, simulated }: Ow
     runCallOwner,
     campaignCallOwner(campaignNews(clock), claimContacts ?? nobody, simulated),
     testCallOwner,
+    transferCallOwner,
     intentCallOwner(claimIntents ?? nobody),
   ];
 }

@@ -12,6 +12,7 @@ import { callTransitions } from '../src/dialing/calls/call.ts';
 import { dtmfTransitions } from '../src/dialing/calls/dtmf.ts';
 import { recordingTransitions } from '../src/dialing/calls/recordings/recording.ts';
 import { campaignTransitions } from '../src/dialing/campaigns/campaign.ts';
+import { transferTransitions } from '../src/dialing/transfers/transfer.ts';
 import { runTransitions, stepTransitions } from '../src/dialing/workflows/runs/run.ts';
 import { migrations } from '../src/foundation/database/migrate.ts';
 import { compareVersions, newestOf, serverVersion } from '../src/foundation/database/versions.ts';
@@ -229,6 +230,7 @@ const machines: [table: string, schema: string, tables: Readonly<Record<string, 
   ['webhooks', 'WebhookStatus', { webhookTransitions }],
   ['call_recordings', 'CallRecordingStatus', { recordingTransitions }],
   ['call_dtmf', 'CallDtmfStatus', { dtmfTransitions }],
+  ['call_transfers', 'CallTransferStatus', { transferTransitions }],
   ['webhook_deliveries', 'WebhookDeliveryStatus', { deliveryTransitions }],
   ['workflow_runs', 'WorkflowRunStatus', { runTransitions }],
   ['workflow_run_steps', 'WorkflowStepStatus', { stepTransitions }],

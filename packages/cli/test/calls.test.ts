@@ -56,6 +56,9 @@ test('keys are pressed in a call that is up, and not in one that has ended', asy
   const { code, stderr } = await cli(['calls', 'dtmf', roomId, '1w2']);
   expect(code).toBe(1);
   expect(stderr).toContain('The call has ended already.');
+  const handedOn = await cli(['calls', 'transfer', roomId, '+14155550199']);
+  expect(handedOn.code).toBe(1);
+  expect(handedOn.stderr).toContain('The call has ended already.');
 });
 
 test('a batch of a CSV file: who is left out, and what became of each', async () => {

@@ -39,6 +39,8 @@ export interface OpenCallOptions<V extends Voices> {
   /** Without a packet for this long while talking, `no_media` is told. */
   silenceMs: number;
   onEvent: (event: MediaEvent<EndOf<V>>) => void;
+  /** The port of another call, by whose thread this one is carried: their voices can meet there. */
+  beside?: number | undefined;
   /** Answers what its voice asks, until some seconds after its close; without it all is refused. @throws what the voice is told */
   onAsk?(what: unknown): Promise<unknown>;
 }
@@ -96,6 +98,8 @@ export class MediaPlane<V extends Voices> {
   #ports: RtpPorts;
   #threads: MediaThread[] = [];
   #isStopped = false;
+  /** The threads of the calls that are open, by their ports. */
+  #threadOf = new Map<number, MediaThread>();
   #lastCall = 0;
 
   constructor(options: MediaPlaneOptions) {
@@ -122,7 +126,10 @@ export class MediaPlane<V extends Voices> {
    * @throws NoMediaRoomError; MediaLostError; MediaFault where the sockets can't be opened
    */
   async openCall(options: OpenCallOptions<V>): Promise<MediaHandle<V>> {
-    for (const thread of this.#threads.toSorted((a, b) => a.calls.size - b.calls.size)) {
+    const { beside } = options;
+    const threads =
+      beside === undefined ? this.#threads : this.#threads.filter((each) => each === this.#threadOf.get(beside));
+    for (const thread of threads.toSorted((a, b) => a.calls.size - b.calls.size)) {
       const opened = await this.#openOn(thread, options);
       if (opened) return opened;
     }
@@ -142,7 +149,9 @@ export class MediaPlane<V extends Voices> {
       if (isOver) return;
       isOver = true;
       thread.forget(id);
-      if (rtpPort !== undefined) this.#ports.giveBack(rtpPort, options.owner);
+      if (rtpPort === undefined) return;
+      this.#threadOf.delete(rtpPort);
+      this.#ports.giveBack(rtpPort, options.owner);
     };
     thread.calls.set(id, {
       event: (event) => {
@@ -156,6 +165,7 @@ export class MediaPlane<V extends Voices> {
     });
     try {
       rtpPort = await this.#open(thread, id, options);
+      this.#threadOf.set(rtpPort, thread);
     } catch (error) {
       end();
       if (error instanceof MediaFault && error.code === BEHIND) return undefined;

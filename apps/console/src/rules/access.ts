@@ -24,6 +24,7 @@ const PERMISSIONS = {
     'contact_lists:read': true,
     'contact_lists:write': true,
   },
+  ...{ 'calls:transfer': true },
   ...{ 'do_not_call:read': true, 'do_not_call:write': true, 'agents:read': true, 'agents:write': true },
   ...{ 'phone_numbers:read': true, 'phone_numbers:write': true, 'phone_numbers:buy': true },
   ...{ 'number_pools:read': true, 'number_pools:write': true },

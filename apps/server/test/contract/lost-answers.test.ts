@@ -109,6 +109,8 @@ async function makingsOf({ client, database }: TestServer): Promise<Making[]> {
   });
   const up = { status: 'in_progress' as const, answered_at: new Date(), to_number: 14155550122 };
   const room = toId('room', (await seedRow(database, 'calls', { workspace_id: workspaceId, ...up })).id);
+  const real = { ...up, workspace_id: workspaceId, simulated: false, to_number: 14155550123 };
+  const handedOn = toId('room', (await seedRow(database, 'calls', real)).id);
   const calling = { agentId: 'agent_reception', fromNumber: FROM };
   const connection = { type: 'stream', url: 'wss://agents.example.com', secret: `ags_${'a'.repeat(32)}` };
   const shown = { showsSecret: true as const };
@@ -145,6 +147,7 @@ async function makingsOf({ client, database }: TestServer): Promise<Making[]> {
       { fileName: 'b.csv' },
     ),
     makes('sendCallDtmf', `/v1/calls/${room}/dtmf`, { digits: '12' }, { digits: '13' }),
+    makes('transferCall', `/v1/calls/${handedOn}/transfer`, { to: '+14155550124' }, { timeoutSeconds: 20 }),
     makes('createErasure', '/v1/erasures', { phoneNumber: '+14155550111' }, { phoneNumber: '+14155550112' }),
     makes(
       'createExport',
@@ -278,7 +281,7 @@ async function countsOf({ database }: TestServer): Promise<Record<string, number
 /** By the audit log; a token of a stream stands nowhere. */
 const whatIsMade = {
   ...{ 'agent.created': 1, 'api_key.created': 1, 'batch.started': 1, 'call.created': 1, 'call.test_started': 1 },
-  'call.dtmf_sent': 1,
+  ...{ 'call.dtmf_sent': 1, 'call.transfer_requested': 1 },
   ...{
     'campaign.created': 1,
     'campaign.redialled': 1,

@@ -136,5 +136,13 @@ export async function buildWorld(server: TestServer, numbers: { from: string; to
       where id = ${fromId(idOf.get('room')!)}`.execute(db),
   );
   note(toId('dtmf', dtmfId));
+  const transferId = newUuid();
+  await server.database.inEngine(({ db }) =>
+    sql`
+      insert into call_transfers (workspace_id, id, room_id, status, reason, to_number, timeout_seconds, requested_at, settled_at)
+      select workspace_id, ${transferId}, id, 'failed', 'busy', 14155550199, 30, queued_at, queued_at from calls
+      where id = ${fromId(idOf.get('room')!)}`.execute(db),
+  );
+  note(toId('xfr', transferId));
   return { server, fromNumber: numbers.from, idOf };
 }

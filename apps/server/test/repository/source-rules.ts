@@ -44,7 +44,7 @@ const layers = [
   ],
   ['number-pools', 'talks', 'sign-in'],
   ['calls'],
-  ['campaigns', 'workflows', 'test-calls'],
+  ['campaigns', 'workflows', 'test-calls', 'transfers'],
   ['batches', 'call-intents'],
   ['exports', 'call-statistics', 'people', 'search'],
   ['erasures'],

@@ -36,6 +36,11 @@ const usual = {
     return { id, termination_url: `${id}.example.com`, transport: 'auto', ...pace, ...state, ...stamps() };
   },
   call_dtmf: () => ({ id: newUuid(), status: 'sent', requested_at: new Date(), ended_at: new Date() }),
+  call_transfers: () => {
+    const [requested_at, settled_at] = [new Date(), new Date()];
+    const status = { status: 'failed', reason: 'busy', requested_at, settled_at } as const;
+    return { id: newUuid(), to_number: 14155550199, timeout_seconds: 30, ...status };
+  },
   trunk_health: () => ({}),
   agent_health: () => ({}),
   agents: () => ({

@@ -66,6 +66,12 @@ export function addCalls(program: Command, io: Io): void {
     example: `dtmf ${EXAMPLE} 2W104#`,
   };
   calls.add(dtmf, sendDigits);
+  const transfer = {
+    usage: 'transfer <room> <to>',
+    says: 'Hand the person on to a number',
+    example: `transfer ${EXAMPLE} +14155550199`,
+  };
+  calls.add(transfer, handOn).option('--timeout-seconds <n>', 'how long it rings there', Number);
   const follow = { usage: 'follow <room>', says: 'Follow a call to its end', example: `follow ${EXAMPLE}` };
   calls.add(follow, followCall);
 }
@@ -77,6 +83,16 @@ async function sendDigits({ client, io, screen }: Context, room = '', digits = '
   const sent = await pollUntil(read, ({ endedAt }) => endedAt !== undefined, { signal: io.signal });
   screen.record(sent);
   if (sent.status === 'failed') throw new Fault(`The keys were not pressed: ${sent.reason}.`);
+}
+
+/** Hands a call on, and waits until both parties are joined. */
+async function handOn({ client, io, screen, options }: Context, room = '', to = ''): Promise<void> {
+  const timeoutSeconds = options['timeoutSeconds'] as number | undefined;
+  const asked = await client.calls.transfer(room, { to, ...(timeoutSeconds !== undefined && { timeoutSeconds }) });
+  const read = () => client.calls.getTransfer(room, asked.id);
+  const settled = await pollUntil(read, ({ settledAt }) => settledAt !== undefined, { signal: io.signal });
+  screen.record(settled);
+  if (settled.status === 'failed') throw new Fault(`The call was not handed on: ${settled.reason}.`);
 }
 
 /** Reads a call twice a second, and tells each state. Calls have no stream of events of their own. */

@@ -201,6 +201,10 @@ export interface CallsMethods {
   sendDtmf(roomId: string, body: Body<'sendCallDtmf'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'sendCallDtmf'>;
   /** Read what came of digits. `GET /v1/calls/{roomId}/dtmf/{dtmfId}` */
   getDtmf(roomId: string, dtmfId: string, options?: RequestOptions): Answer<'getCallDtmf'>;
+  /** Hand a call on. `POST /v1/calls/{roomId}/transfer` */
+  transfer(roomId: string, body: Body<'transferCall'>, options?: RequestOptions & { idempotencyKey?: string }): Answer<'transferCall'>;
+  /** Read a transfer. `GET /v1/calls/{roomId}/transfer/{transferId}` */
+  getTransfer(roomId: string, transferId: string, options?: RequestOptions): Answer<'getCallTransfer'>;
   /** Read a call's SIP messages. `GET /v1/calls/{roomId}/sip` */
   getSip(roomId: string, options?: RequestOptions): Answer<'getCallSip'>;
   /** Listen to a call. `POST /v1/calls/{roomId}/listen` */
@@ -475,7 +479,7 @@ export const methods: { [Group in keyof Methods]: string } = {
   campaigns:
     '/calls+ ! Pq*/start P*/pause P*/resume P*/stop P*/unschedule P*/cancel Pb*/preview Gl*/contacts redialContacts:Pbk*/contacts/redial skipContact:P*/contacts*/skip getStats:G*/stats streamEvents:Gs*/events',
   calls:
-    '+ getStats:Gq/stats G* P*/end sendDtmf:Pbk*/dtmf getDtmf:G*/dtmf* getSip:G*/sip listenTo:P*/listen deleteRecording:D*/recording getRecordingPeaks:Gq*/recording/peaks recordResult:Pb*/result Gl Pbk',
+    '+ getStats:Gq/stats G* P*/end sendDtmf:Pbk*/dtmf getDtmf:G*/dtmf* Pbk*/transfer getTransfer:G*/transfer* getSip:G*/sip listenTo:P*/listen deleteRecording:D*/recording getRecordingPeaks:Gq*/recording/peaks recordResult:Pb*/result Gl Pbk',
   exports:
     '+ Gl Pbk G* D*',
   erasures:

@@ -1577,6 +1577,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/calls/{roomId}/transfer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hand a call on
+         * @description Calls a number, from the number of the call, and joins whoever answers there with the person at the other end: the sound of both passes through the server, and a recording goes on. The agent talks until then, and leaves; if nobody is reached, it goes on. When one of both hangs up, so does the other. The new call is judged as every call is, counts for trunk and limits, and stands among the calls as one of its own (`legRoomId`), in no campaign's figures. Repeat a request safely with the same `Idempotency-Key`.
+         */
+        post: operations["transferCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calls/{roomId}/transfer/{transferId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+                /**
+                 * @description ID of the transfer.
+                 * @example xfr_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                transferId: components["schemas"]["TransferId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a transfer
+         * @description Whether both parties were joined, and why not.
+         */
+        get: operations["getCallTransfer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/calls/{roomId}/sip": {
         parameters: {
             query?: never;
@@ -7368,6 +7425,46 @@ export interface components {
             /** @description When they were sent, or could not be. */
             endedAt?: components["schemas"]["Timestamp"];
         };
+        /** @description Whom a call is handed on to. */
+        TransferCall: {
+            /** @description The number that is called, from the number of the call. */
+            to: components["schemas"]["E164"];
+            /**
+             * @description How long it rings there; 30 seconds by default.
+             * @example 30
+             */
+            timeoutSeconds?: number;
+        };
+        /**
+         * @description ID of a transfer of a call.
+         * @example xfr_01932f3c8a7e7bd0a1b2c3d4e5f60718
+         */
+        TransferId: string;
+        /**
+         * @description `waiting`: the server that holds the call has not taken it yet. `dialing`: the new party is called, and the agent goes on talking. `joined`: both were joined, and the agent has left. `failed`: the person is with the agent as before.
+         * @example joined
+         */
+        CallTransferStatus: ("waiting" | "dialing" | "joined" | "failed") | (string & Record<never, never>);
+        /**
+         * @description Why a transfer failed: how the call to the new party ended (`busy`, `no_answer`, `declined`, …), what stood in its way (`do_not_call`, `quiet_hours`, `country_not_allowed`, `trunk_busy`, …), `call_ended` before, `not_taken`, no server had the call for 30 seconds, or `not_placed`, it was taken back. There may be more of them later.
+         * @example no_answer
+         */
+        CallTransferReason: string;
+        /** @description A call that is handed on. */
+        CallTransfer: {
+            id: components["schemas"]["TransferId"];
+            roomId: components["schemas"]["RoomId"];
+            /** @description Whom it is handed on to. */
+            to: components["schemas"]["E164"];
+            status: components["schemas"]["CallTransferStatus"];
+            reason?: components["schemas"]["CallTransferReason"];
+            /** @description The call to the new party, once there is one. */
+            legRoomId?: components["schemas"]["RoomId"];
+            /** @description When it was asked for. */
+            requestedAt: components["schemas"]["Timestamp"];
+            /** @description When both were joined, or it failed. */
+            settledAt?: components["schemas"]["Timestamp"];
+        };
         /** @description One SIP message of a call. What answers challenges, the keys of sound and the digits that were pressed are left out. */
         CallSipMessage: {
             /** @description When it was sent or received. */
@@ -8085,13 +8182,13 @@ export interface components {
          * @description What a key may do. `*` is everything. Each operation names the one that it needs as `x-permission`.
          * @example campaigns:read
          */
-        Permission: ("*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "calls:listen" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "members:read" | "members:write" | "do_not_call:read" | "do_not_call:write" | "erasures:read" | "erasures:write" | "workspace:write" | "audit_log:read") | (string & Record<never, never>);
+        Permission: ("*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "calls:listen" | "calls:transfer" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "members:read" | "members:write" | "do_not_call:read" | "do_not_call:write" | "erasures:read" | "erasures:write" | "workspace:write" | "audit_log:read") | (string & Record<never, never>);
         /**
          * @description What a key may do. `*` is everything. Each operation names the one that it needs as `x-permission`.
          * @example campaigns:read
          * @enum {string}
          */
-        PermissionInput: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "calls:listen" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "members:read" | "members:write" | "do_not_call:read" | "do_not_call:write" | "erasures:read" | "erasures:write" | "workspace:write" | "audit_log:read";
+        PermissionInput: "*" | "phone_numbers:read" | "phone_numbers:write" | "phone_numbers:buy" | "number_pools:read" | "number_pools:write" | "workflows:read" | "workflows:write" | "workflows:run" | "contact_lists:read" | "contact_lists:write" | "campaigns:read" | "campaigns:write" | "campaigns:run" | "calls:read" | "calls:write" | "calls:listen" | "calls:transfer" | "knowledge_bases:read" | "knowledge_bases:write" | "agents:read" | "agents:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "members:read" | "members:write" | "do_not_call:read" | "do_not_call:write" | "erasures:read" | "erasures:write" | "workspace:write" | "audit_log:read";
         /**
          * @description What the key may do.
          * @example [
@@ -15813,6 +15910,105 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CallDtmf"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    transferCall: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that sending it again does nothing twice: the answer is then what the first one made, as it is now. Kept for 24 hours at least.
+                 * @example order-7781
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+            };
+            cookie?: never;
+        };
+        /** @description Whom it is handed on to. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransferCall"];
+            };
+        };
+        responses: {
+            /** @description The new party is called in a moment. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallTransfer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The call is not answered yet, has ended, is handed on already or is simulated; or the Idempotency-Key is taken. `x-should-retry` is `true` for `idempotency_in_progress` only. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "x-should-retry": components["headers"]["ShouldRetry"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCallTransfer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session ID of the call.
+                 * @example room_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                roomId: components["parameters"]["CallRoomIdParameter"];
+                /**
+                 * @description ID of the transfer.
+                 * @example xfr_01932f3c8a7e7bd0a1b2c3d4e5f60718
+                 */
+                transferId: components["schemas"]["TransferId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The transfer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallTransfer"];
                 };
             };
             400: components["responses"]["BadRequest"];

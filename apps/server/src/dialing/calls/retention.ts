@@ -58,7 +58,14 @@ async function deleteCalls(database: Database, workspaceId: string, ids: string[
       select room_id from call_recordings where ${rooms} and status <> 'failed' and erased_at is null`.execute(db);
     const kept = new Set(rows.map((row) => row.room_id));
     const gone = ids.filter((id) => !kept.has(id));
-    for (const table of ['call_recordings', 'call_transcripts', 'call_dtmf', 'test_calls', 'sip_calls'])
+    for (const table of [
+      'call_recordings',
+      'call_transcripts',
+      'call_dtmf',
+      'call_transfers',
+      'test_calls',
+      'sip_calls',
+    ])
       await sql`
         delete from ${sql.table(table)} where workspace_id = ${workspaceId} and room_id = any(${gone}::uuid[])`.execute(
         db,

@@ -167,6 +167,7 @@ const prefixes: Record<string, IdPrefix> = {
   sendCallDtmf: 'dtmf',
   startBatch: 'bat',
   startTestCall: 'room',
+  transferCall: 'xfr',
   startWorkflowRun: 'run',
 };
 

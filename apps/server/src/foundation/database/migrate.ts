@@ -43,6 +43,7 @@ import * as recordingPeaks from '../../../migrations/0129-recording-peaks.ts';
 import * as serverConditions from '../../../migrations/0131-server-conditions.ts';
 import * as mediaEncryption from '../../../migrations/0132-media-encryption.ts';
 import * as callDtmf from '../../../migrations/0134-call-dtmf.ts';
+import * as callTransfers from '../../../migrations/0135-call-transfers.ts';
 import * as whoAnswered from '../../../migrations/0137-who-answered.ts';
 import * as voicemail from '../../../migrations/0138-voicemail.ts';
 import * as providerAccounts from '../../../migrations/0141-provider-accounts.ts';
@@ -102,6 +103,7 @@ export const migrations: Record<string, Migration> = {
   '0134-call-dtmf': callDtmf,
   '0137-who-answered': whoAnswered,
   '0138-voicemail': voicemail,
+  '0135-call-transfers': callTransfers,
   '0141-provider-accounts': providerAccounts,
   '0142-managed-trunks': managedTrunks,
   '0143-trunks-made': trunksMade,

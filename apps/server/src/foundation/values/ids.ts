@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'bat'
   | 'room'
   | 'dtmf'
+  | 'xfr'
   | 'cc'
   | 'exp'
   | 'ers'

@@ -43,6 +43,8 @@ export type AgentRequest =
   | { type: 'transcribe'; ulaw: Uint8Array }
   /** Who answered, and what was left as a message, as far as it is known. Answers nothing. Kept by the call itself. */
   | { type: 'answered_by'; answered: Answered }
+  /** The person was handed on: another party is there, and the agent has done its part. Answers nothing. Asked by the call itself. @param transferId UUID */
+  | { type: 'handed_on'; transferId: string }
   /** What was said so far in a turn, for who follows the call. @param item its name in this call */
   | { type: 'turn'; item: string; turn: Turn }
   /** A sentence of a script. Answers its sound, a `SharedArrayBuffer` of µ-law. @param isKept whether it is the same for everybody */

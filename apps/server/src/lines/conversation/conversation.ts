@@ -47,6 +47,8 @@ export interface ConversationTerms {
   voice: Voice | undefined;
   maxCallSeconds: number;
   recording: boolean;
+  /** The call whose far side is handed on to this one's. */
+  handsOn?: Conversation | undefined;
 }
 
 /**
@@ -73,10 +75,15 @@ export class Conversation {
     this.leg = legOf((input) => this.tell(input));
     this.#setting = { far: this.leg.far, joinsAt: terms.voice?.joinsAt ?? 'answered' };
     this.#placement = new Placement(parts.timers);
-    this.#sound = new Sound(parts.media, terms.workspaceId, {
-      tell: (input) => this.tell(input),
-      serve: (request) => this.#serve(request as AgentRequest),
-    });
+    this.#sound = new Sound(
+      parts.media,
+      terms.workspaceId,
+      {
+        tell: (input) => this.tell(input),
+        serve: (request) => this.#serve(request as AgentRequest),
+      },
+      terms.handsOn ? terms.handsOn.#sound : undefined,
+    );
     this.#standing =
       this.leg.far === 'callee'
         ? { mode: 'opening', times: {} }
@@ -133,6 +140,18 @@ export class Conversation {
       if (!takesDigits.has(this.#standing.mode)) return { isSent: false, reason: 'call_ended' };
       return await this.leg.sendDigits(digits, this.#sound);
     });
+  }
+
+  /**
+   * Gives the far side another party to talk with, who waits for it; its voice has done its part.
+   * @returns false if the call is ending, or the other party is gone
+   */
+  async joinOther(pair: string): Promise<boolean> {
+    if (!takesDigits.has(this.#standing.mode)) return false;
+    return await this.#sound.speak('relay', { pair, isFirst: false }).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Takes in what has happened. What happens while something is done about it comes after that. */

@@ -31,12 +31,17 @@ export class Sound {
   readonly #media: Media;
   readonly #owner: string;
   readonly #listener: SoundListener;
+  readonly #beside: Sound | undefined;
   #opened: CallMedia | undefined;
   #isClosed = false;
   readonly #listeners = new Set<Listener>();
 
-  /** @param owner whose it is, for the shares of ports */
-  constructor(media: Media, owner: string, listener: SoundListener) {
+  /**
+   * @param owner whose it is, for the shares of ports
+   * @param beside the sound that it is to be joined with
+   */
+  constructor(media: Media, owner: string, listener: SoundListener, beside?: Sound) {
+    this.#beside = beside;
     this.#media = media;
     this.#owner = owner;
     this.#listener = listener;
@@ -51,6 +56,7 @@ export class Sound {
     const options = {
       owner: this.#owner,
       silenceMs: SILENCE_MS,
+      ...(this.#beside && { beside: this.#beside.#opened?.rtpPort ?? 0 }),
       onEvent: (event: CallMediaEvent) => this.#hear(event),
       onAsk: (what: unknown) => this.#listener.serve(what),
     };

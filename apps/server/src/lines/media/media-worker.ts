@@ -7,6 +7,7 @@ import { type AgentSpeech, type AnsweredAsk, AnsweredVoice, type TellableVoice }
 import type { MediaThreadData, MediaVoices } from './media.ts';
 import { createMediaAddressJudge } from './media-address.ts';
 import { RealtimeVoice } from './realtime/realtime-voice.ts';
+import { Relay } from './relay.ts';
 import { ScriptVoice } from './script/script-voice.ts';
 import { TestSound } from './test-sound.ts';
 
@@ -31,6 +32,7 @@ serveMedia<MediaVoices>({
     realtime: ({ answering, ...ask }, speech) =>
       heardBy(answering, speech, (own) => new RealtimeVoice(ask, agentGuard, heartbeat, own)),
     script: ({ answering, ...ask }, speech) => heardBy(answering, speech, (own) => new ScriptVoice(ask, own)),
+    relay: (ask, speech) => new Relay(ask, speech),
     sound: async ({ path }, { playout }) => new TestSound(playout, await readUlawWav(path)),
   },
 });

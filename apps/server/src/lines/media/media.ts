@@ -14,6 +14,7 @@ import type { AgentConnected, AgentConnection } from './agent-stream.ts';
 import type { AnsweredAsk } from './answered/answered-voice.ts';
 import { createMediaAddressJudge } from './media-address.ts';
 import type { RealtimeAsk } from './realtime/model-session.ts';
+import type { RelayAsk } from './relay.ts';
 import type { ScriptAsk } from './script/script-voice.ts';
 
 /** Of an agent that has called somebody: what is done about who answers. */
@@ -29,6 +30,8 @@ export type MediaVoices = {
   realtime: { ask: RealtimeAsk & Answering; answer: AgentConnected; end: StreamEnd };
   /** A script, which makes no connection. */
   script: { ask: ScriptAsk & Answering; answer: AgentConnected; end: StreamEnd };
+  /** The other party of a call that is handed on. */
+  relay: { ask: RelayAsk; answer: undefined; end: StreamEnd };
   /** @param path a WAV file of µ-law */
   sound: { ask: { path: string }; answer: undefined };
 };

@@ -24,6 +24,8 @@ export interface CallRequest {
   agentId?: string;
   /** In the place of an agent: a sentence is said, and then what is heard. */
   voice?: 'test_sentence';
+  /** In the place of an agent: the far side of that call, a UUID, which this process holds, once this one is answered. */
+  handsOn?: string;
   trunk?: Trunk;
   variables?: Record<string, unknown>;
   metadata?: Record<string, string>;

@@ -30,6 +30,7 @@ const rolesWith: Record<Permission, readonly Exclude<Role, 'admin'>[]> = {
   'calls:read': all,
   'calls:write': both,
   'calls:listen': managers,
+  'calls:transfer': both,
   'knowledge_bases:read': all,
   'knowledge_bases:write': developers,
   'agents:read': all,

@@ -88,6 +88,13 @@ export const stores: readonly Store[] = [
     isPerson: ofCall('sip_calls'),
   },
   {
+    table: 'call_transfers',
+    key: id,
+    columns: {},
+    numbers: ['to_number'],
+    emptied: sql`to_number = ${erased}`,
+  },
+  {
     table: 'test_calls',
     key: ofRoom,
     columns: { media: 'json' },

@@ -36,6 +36,7 @@ type Own = Partial<
     | 'ses'
     | 'trk'
     | 'dtmf'
+    | 'xfr'
     | 'entry',
     readonly string[]
   >
@@ -122,6 +123,13 @@ export async function prepare(server: TestServer): Promise<Prepared> {
   const dtmf = await times(async () =>
     toId('dtmf', (await seedRow(database, 'call_dtmf', { ...own, room_id: fromId(upCalls[0]!) })).id),
   );
+  const realCalls = await times(async (line) => {
+    const real = { status: 'in_progress' as const, simulated: false, to_number: 14_195_550_100 + line };
+    return toId('room', (await seedRow(database, 'calls', { ...own, ...real, answered_at: answeredAt })).id);
+  });
+  const transfers = await times(async () =>
+    toId('xfr', (await seedRow(database, 'call_transfers', { ...own, room_id: fromId(realCalls[0]!) })).id),
+  );
   const pool = async (name: string, phoneNumberIds: string[]) =>
     (await server.client.POST('/v1/number-pools', { body: { name, phoneNumberIds } })).data!.data.id;
   const pools = [await pool('From', [phoneNumberId]), await pool('To', [])];
@@ -158,6 +166,8 @@ export async function prepare(server: TestServer): Promise<Prepared> {
     getTestCall: { room: [roomId] },
     getCallSip: { room: rooms },
     sendCallDtmf: { room: upCalls },
+    transferCall: { room: realCalls },
+    getCallTransfer: { room: [realCalls[0]!], xfr: transfers },
     getCallDtmf: { room: [upCalls[0]!], dtmf },
     completeCall: { ws: [toId('ws', own.workspace_id)], room: rooms },
     deleteCallRecording: { room: rooms },

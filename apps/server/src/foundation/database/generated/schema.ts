@@ -137,6 +137,18 @@ export interface Schema {
     room_id: string;
     turns: JSONColumnType<object[], string, string>;
   };
+  call_transfers: {
+    workspace_id: string;
+    id: string;
+    room_id: string;
+    status: 'waiting' | 'dialing' | 'joined' | 'failed';
+    to_number: number;
+    timeout_seconds: number;
+    reason: string | null;
+    leg_room_id: string | null;
+    requested_at: Date;
+    settled_at: Date | null;
+  };
   calls: {
     workspace_id: string;
     id: string;

@@ -5,6 +5,7 @@ import type { ServeAgents } from '../../conversation/agent-desk.ts';
 import type { AgentWords } from '../../conversation/briefing.ts';
 import { Conversation, type ConversationParts, type Recorder } from '../../conversation/conversation.ts';
 import { meaningOfEnd } from '../../conversation/meaning-of-end.ts';
+import { OtherParty } from '../../conversation/other-party.ts';
 import { systemTimers } from '../../conversation/placement.ts';
 import { testSentence } from '../../conversation/test-sentence.ts';
 import { voiceOf } from '../../conversation/voice-of.ts';
@@ -84,6 +85,8 @@ class SipGateway implements CallGateway, TrunkProber {
   readonly #targets: TrunkTargets;
   #checks: Repeating | undefined;
   readonly #listeners = new Set<CallEventListener>();
+  /** The legs that calls are handed on to, by the rooms of these. */
+  readonly #legs = new Map<string, Conversation>();
   readonly moveCalls: CallStore['move'];
   #isDraining = false;
 
@@ -150,7 +153,12 @@ class SipGateway implements CallGateway, TrunkProber {
       serve,
       timers: systemTimers,
       emit: (event) => this.#emit(event),
-      onOver: (conversation, ended) => this.#calls.over(conversation, ended),
+      onOver: (conversation, ended) => {
+        this.#calls.over(conversation, ended);
+        // Nobody is left to be handed on to whom it rings.
+        this.#legs.get(conversation.roomId)?.end();
+        this.#legs.delete(conversation.terms.handsOn?.roomId ?? conversation.roomId);
+      },
     };
   }
 
@@ -181,13 +189,17 @@ class SipGateway implements CallGateway, TrunkProber {
     if (!trunk) return refuse('The number has no SIP trunk.');
     const { agent, told } = await this.#agentOf(agentId, request);
     if (this.#calls.get(roomId)) return { status: 'accepted' };
+    const first = request.handsOn === undefined ? undefined : this.#calls.get(request.handsOn);
+    if (request.handsOn !== undefined && !first) return refuse('The call that was to be handed on has ended.');
     const { words } = this.#options;
     const call = { roomId, workspaceId, trace, variables, told, far: 'callee', numbers: { from, to } } as const;
     const terms = {
       roomId,
       workspaceId,
-      voice:
-        request.voice === 'test_sentence'
+      handsOn: first,
+      voice: first
+        ? this.#otherParty(first, request)
+        : request.voice === 'test_sentence'
           ? testSentence
           : agent &&
             voiceOf(agent.connection, {
@@ -210,7 +222,14 @@ class SipGateway implements CallGateway, TrunkProber {
       (tell) => new CalleeLeg(parts, { ...request, trunk }, tell),
     );
     this.#calls.add(conversation);
+    if (first) this.#legs.set(first.roomId, conversation);
     return conversation.begin();
+  }
+
+  #otherParty(first: Conversation, { workspaceId, owner }: CallRequest): OtherParty {
+    const call = { workspaceId, roomId: first.roomId, agentId: first.terms.voice?.agentId ?? '' };
+    const joined = () => this.#options.serve(call, { type: 'handed_on', transferId: owner.id });
+    return new OtherParty(first, owner.id, joined);
   }
 
   /** The agent of a call, and what it is told of it. */
