@@ -1,7 +1,7 @@
 import { NumberError, type WantedTrunk } from '../number-market.ts';
 import type { Ask, Question } from './ask.ts';
 
-/** The addresses that Twilio publishes for the signalling of its trunks, by 2026-11 (twilio.com/docs/sip-trunking/ip-addresses). */
+/** The addresses of Twilio's signalling, to be compared with its page before they are relied on (twilio.com/docs/sip-trunking/ip-addresses). */
 export const signallingNetworks = [
   '54.172.60.0/30',
   '54.244.51.0/30',
