@@ -13,6 +13,7 @@ import { noteJoined } from './dialing/transfers/hand-on-calls.ts';
 import type { UpgradeTaker } from './foundation/http/listen.ts';
 import { createRateLimit } from './foundation/http/rate-limit.ts';
 import { measureSlots } from './foundation/observe/slot-metrics.ts';
+import { lacking } from './foundation/values/permissions.ts';
 import { ServiceError } from './foundation/values/service-error.ts';
 import type { AgentRequest, ServedCall } from './lines/conversation/agent-request.ts';
 import { operatorLimits } from './platform/workspace/operator-limits.ts';
@@ -65,10 +66,16 @@ function openTalks({ database, clock, log, config, publicUrl }: Parts, services:
 }
 
 function openListeners({ database, clock, log, config, publicUrl }: Parts, services: Services): Listeners {
-  const { secrets, gateways } = services;
+  const { secrets, gateways, keyRing } = services;
   const { corsOrigins = [] } = config;
-  const own = { secrets, publicUrl, corsOrigins, mayAsk: talksAskedFor() };
-  return new Listeners({ database, clock, log, ...own }, () => [...new Set(gateways.values())]);
+  return new Listeners({
+    ...{ database, clock, log, secrets, publicUrl, corsOrigins, mayAsk: talksAskedFor() },
+    gateways: () => [...new Set(gateways.values())],
+    mayListen: async (keyHash, workspaceId) => {
+      const key = await keyRing.authenticateHash(keyHash);
+      return key?.workspaceId === workspaceId && lacking(key.permissions, ['calls:listen']).length === 0;
+    },
+  });
 }
 
 /** Judges how often talks are asked for: of a workspace, or of an address that has none. */

@@ -90,7 +90,7 @@ export function callOperations(deps: CallDeps) {
       return { status: 200, body: shapeDtmf(await existing(database.inSnapshot(workspaceId, read))) };
     },
     listenToCall: async ({ path }, context) => {
-      const body = await listenToCall(deps.listening, context.workspaceId, path.roomId, auditOf(context));
+      const body = await listenToCall(deps.listening, context, path.roomId, auditOf(context));
       return { status: 201, body };
     },
     completeCall: async ({ path }, context) => {

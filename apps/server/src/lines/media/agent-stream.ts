@@ -86,6 +86,7 @@ export class AgentStream {
     const until = performance.now() + timeoutMs;
     const place = await this.#place(timeoutMs);
     if ('reason' in place) return { ...place, text: this.#clean(place.text) };
+    if (this.#end) return { reason: 'call_ended', text: 'The call has ended.' };
     const told = {
       message: (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary),
       closed: (end: StreamEnd) => this.#closed(end),

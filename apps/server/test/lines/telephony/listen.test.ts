@@ -122,6 +122,23 @@ test('the URL leads to the server that holds the call, and elsewhere nothing is 
   expect(await hearing(url).closed).toBe(1011);
 });
 
+test('the right to listen ends with the key that asked', async () => {
+  callee = async (_incoming, answer) => void (await answer());
+  const { roomId, status } = await callOf('+14155550124');
+  await until(async () => (await status()) === 'in_progress');
+  const { server } = calling;
+  const made = await server.client.POST('/v1/api-keys', { body: { name: 'Ear', permissions: ['calls:listen'] } });
+  const key = made.data!.data;
+  const ear = server.clientOf(key.key);
+  const one = hearing((await listen(roomId, ear)).data!.url);
+  await until(() => one.told.length > 0);
+  const { url } = (await listen(roomId, ear)).data!;
+  await server.client.DELETE('/v1/api-keys/{keyId}', { params: { path: { keyId: key.id } } });
+  expect(await one.closed).toBe(1008);
+  expect(await hearing(url).closed).toBe(1008);
+  await end(roomId);
+});
+
 test('a simulated call has no sound, and a key needs calls:listen', async () => {
   const { server } = calling;
   const reader = server.clientOf(await keyWith(server, { permissions: ['calls:read', 'calls:write'] }));

@@ -29,7 +29,7 @@ const OPENS_MS = 60_000;
  */
 export async function listenToCall(
   { database, clock, secrets, publicUrl, takesUpgrades }: ListenDeps,
-  workspaceId: string,
+  { workspaceId, key }: { workspaceId: string; key: { hash: string } },
   roomId: string,
   auditOf: AuditOf,
 ): Promise<components['schemas']['CallListening']> {
@@ -54,7 +54,7 @@ export async function listenToCall(
     return call.url ?? publicUrl;
   });
   const expires = now.getTime() + OPENS_MS;
-  const ticket: Listening = { id: newUuid(), workspaceId, roomId: id, expires };
+  const ticket: Listening = { id: newUuid(), workspaceId, roomId: id, keyHash: key.hash, expires };
   const opens = new URL(`/${LISTEN}/${sealTicket(secrets, LISTEN, ticket)}`, url.replace(/^http/, 'ws'));
   return { url: opens.href, expiresAt: new Date(expires).toISOString() };
 }

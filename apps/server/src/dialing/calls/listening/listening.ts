@@ -7,4 +7,6 @@ export const LISTEN = 'listen';
 export interface Listening extends Ticket {
   /** UUID. */
   roomId: string;
+  /** Of the key or session that asked: its right to listen ends with it. */
+  keyHash: string;
 }
