@@ -90,7 +90,7 @@ export const stores: readonly Store[] = [
   {
     table: 'call_transfers',
     key: id,
-    columns: {},
+    columns: { reason: 'text' },
     numbers: ['to_number'],
     emptied: sql`to_number = ${erased}`,
   },
