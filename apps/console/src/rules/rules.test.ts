@@ -187,7 +187,7 @@ test('a key is given no more than its maker has, and ends when it should', () =>
     { of: 'api_keys', permissions: ['api_keys:write'] },
   ]);
   expect(grantable(['*']).flatMap(({ permissions }) => permissions)).toContain('members:write');
-  expect(Math.max(...grantable(['*']).map(({ permissions }) => permissions.length))).toBe(3);
+  expect(Math.max(...grantable(['*']).map(({ permissions }) => permissions.length))).toBe(4);
   const now = new Date('2026-11-01T00:00:00Z');
   expect([endOfKey(0, now), endOfKey(30, now)]).toEqual([undefined, '2026-12-01T00:00:00.000Z']);
 });
