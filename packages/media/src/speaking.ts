@@ -57,11 +57,14 @@ export class Speaking {
 
   /** Takes a voice in place of the one before. @returns what it answers when it is `opened` */
   async take(open: (speech: Speech) => Voice | Promise<Voice>): Promise<unknown> {
-    const voice = await open({
+    let voice: Voice | undefined;
+    voice = await open({
       playout: this.#playout,
       turns: this.turns,
       ask: this.#ask,
       end: (end, after) => {
+        // One that another has taken the place of has nothing to end any more.
+        if (voice && this.#voice && voice !== this.#voice) return;
         this.#farewell = { end, until: after === 'said' ? performance.now() + FAREWELL_MS : 0 };
         if (after === 'now' || !this.#isPaced()) this.#sayFarewell(Number.POSITIVE_INFINITY);
       },
@@ -70,11 +73,19 @@ export class Speaking {
       voice.close();
       throw new Error('The call is closed.');
     }
-    this.#voice?.close();
+    if (this.#voice) this.#letGo(this.#voice);
     this.#voice = voice;
     if (this.#isAnswered) voice.start();
     for (const heard of this.#unheard.splice(0)) this.#give(heard);
     return await voice.opened?.();
+  }
+
+  /** A voice that another takes the place of: neither its last words nor its end are waited for. */
+  #letGo(before: Voice): void {
+    before.close();
+    this.#voice = undefined;
+    this.#farewell = undefined;
+    this.#playout.drop();
   }
 
   /** Writes the next of what is said into all of `ulaw`. @returns whether any of it is more than silence */

@@ -55,10 +55,22 @@ function handOnCalls(options: HandingOn): Repeating {
         order by t.requested_at limit ${sql.lit(MOST_AT_ONCE)}`.execute(db),
     );
     if (rows.length === 0 || !(await switchboard.mayPlace())) return;
-    for (const { workspace_id, id } of rows) {
-      const call = await database.inWorkspace(workspace_id, (tx) => take(tx, id, options));
-      if (call) switchboard.place([call]);
-    }
+    const workspaces = new Map<string, string[]>();
+    for (const { workspace_id, id } of rows)
+      workspaces.set(workspace_id, [...(workspaces.get(workspace_id) ?? []), id]);
+    // What one workspace waits for keeps no other waiting.
+    await Promise.all(
+      [...workspaces].map(async ([workspaceId, its]) => {
+        try {
+          for (const id of its) {
+            const call = await database.inWorkspace(workspaceId, (tx) => take(tx, id, options));
+            if (call) switchboard.place([call]);
+          }
+        } catch (error) {
+          log.warn({ err: error, workspaceId }, 'calls could not be handed on; they are looked at again');
+        }
+      }),
+    );
   };
   return every(REST_MS, turn, { name: 'handing on calls', log, asleep: whileQuiet(database, anyWaiting) });
 }
@@ -68,11 +80,11 @@ async function giveUp(database: Database, now: Date): Promise<void> {
   await database.inEngine(({ db }) =>
     sql`
       update call_transfers t set status = 'failed', settled_at = ${now},
-        reason = case when c.ended_at is null then 'not_taken' else 'call_ended' end
+        reason = case when coalesce(c.ended_at, c.end_requested_at) is null then 'not_taken' else 'call_ended' end
       from calls c
       where c.workspace_id = t.workspace_id and c.id = t.room_id and t.status = 'waiting'
         and t.status in ${from(transferTransitions, 'failed')}
-        and (c.ended_at is not null or t.requested_at < ${now}::timestamptz - make_interval(secs => ${TAKEN_WITHIN}))`.execute(
+        and (c.ended_at is not null or c.end_requested_at is not null or t.requested_at < ${now}::timestamptz - make_interval(secs => ${TAKEN_WITHIN}))`.execute(
       db,
     ),
   );
@@ -94,6 +106,7 @@ async function take(
       '+' || case c.direction when 'inbound' then c.to_number else c.from_number end as own_number
     from call_transfers t join calls c on c.workspace_id = t.workspace_id and c.id = t.room_id
     where t.workspace_id = ${tx.workspaceId} and t.id = ${id} and t.status = 'waiting' and c.ended_at is null
+      and c.end_requested_at is null
     for update of t skip locked`.execute(tx.db);
   const [transfer] = rows;
   if (!transfer) return undefined;

@@ -10,7 +10,7 @@ export const transferCallOwner: CallOwner = {
   kind: TRANSFER,
   mayBePlaced: () => sql`exists (select from call_transfers t
     join calls f on f.workspace_id = t.workspace_id and f.id = t.room_id
-    where t.workspace_id = c.workspace_id and t.id = c.owner_id and f.ended_at is null)`,
+    where t.workspace_id = c.workspace_id and t.id = c.owner_id and f.ended_at is null and f.end_requested_at is null)`,
   lock: async ({ db }, calls) => {
     await sql`
       select from call_transfers t join unnest(${workspacesOf(calls)}::uuid[], ${idsOf(calls)}::uuid[])

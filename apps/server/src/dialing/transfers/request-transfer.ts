@@ -68,16 +68,26 @@ export async function requestTransfer({ database, clock, calls, nudge }: Transfe
 
 /** Whoever asks for another one of the same call waits meanwhile. */
 async function checkCall(tx: WorkspaceTx, roomId: string): Promise<void> {
-  const { rows } = await sql<{ status: string; ended_at: Date | null; simulated: boolean; isHandedOn: boolean }>`
-    select status, ended_at, simulated, exists (select from call_transfers t where t.workspace_id = c.workspace_id
-      and t.status <> 'failed' and (t.room_id = c.id or t.leg_room_id = c.id)) as "isHandedOn"
-    from calls c where workspace_id = ${tx.workspaceId} and id = ${roomId} for no key update`.execute(tx.db);
+  const { rows } = await sql<{ status: string; isOver: boolean; simulated: boolean }>`
+    select status, ended_at is not null or end_requested_at is not null as "isOver", simulated
+    from calls where workspace_id = ${tx.workspaceId} and id = ${roomId} for no key update`.execute(tx.db);
   const call = rows[0];
-  if (call?.ended_at) throw new ServiceError('call_not_active', 'The call has ended already.');
+  if (call?.isOver) throw new ServiceError('call_not_active', 'The call has ended already, or is being ended.');
   if (call?.status !== 'in_progress')
     throw new ServiceError('invalid_state', 'The call is not answered yet. Hand it on once it is.');
-  if (call.isHandedOn) throw new ServiceError('invalid_state', 'The call is being handed on already, or was.');
+  if (await isHandedOn(tx, roomId))
+    throw new ServiceError('invalid_state', 'The call is being handed on already, or was.');
   if (call.simulated) throw new ServiceError('invalid_state', 'A simulated call has nobody who could be handed on.');
+}
+
+/** Asked once the call's row is held: a statement that waits for it would not see what was written meanwhile. */
+async function isHandedOn(tx: WorkspaceTx, roomId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from call_transfers
+    where workspace_id = ${tx.workspaceId} and status <> 'failed' and ${roomId} in (room_id, leg_room_id)`.execute(
+    tx.db,
+  );
+  return rows.length > 0;
 }
 
 export async function readTransfer(tx: WorkspaceTx, roomId: string, id: string): Promise<TransferRow | undefined> {

@@ -147,7 +147,8 @@ export class Conversation {
    * @returns false if the call is ending, or the other party is gone
    */
   async joinOther(pair: string): Promise<boolean> {
-    if (!takesDigits.has(this.#standing.mode)) return false;
+    // A voice that is still being connected would be told as one that was refused.
+    if (this.#standing.mode !== 'talking') return false;
     return await this.#sound.speak('relay', { pair, isFirst: false }).then(
       () => true,
       () => false,

@@ -30,8 +30,6 @@ export class Relay implements Voice {
     waiting.delete(pair);
     this.#other = other;
     other.#other = this;
-    // What the one who stays is still to hear of the voice before is left out.
-    speech.playout.clear();
   }
 
   start(): void {}
