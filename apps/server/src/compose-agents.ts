@@ -121,7 +121,7 @@ export function serveAgents(parts: Parts, services: Services, engine: Engine): v
       isKept ? services.sentences.speech(call.workspaceId, spoken) : services.sentences.speechFor(call, spoken),
     sound: ({ workspaceId }, { soundId }) => services.sentences.sound(workspaceId, soundId),
     use_tool: useTool,
-    handed_on: ({ workspaceId }, { transferId }) => noteJoined(parts, workspaceId, transferId),
+    handed_on: async ({ workspaceId }, { transferId }) => void noteJoined(parts, workspaceId, transferId),
     send_digits: ({ roomId }, { digits }) => engine.switchboard.digits.send(roomId, digits),
     // Nobody follows a call that is no talk.
     turn: async () => {},

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
@@ -132,8 +133,26 @@ async function take(
   return undefined;
 }
 
-/** Notes that both parties are joined. */
+/** How often it is tried to note that two are joined, once a second: a database that is away is back by then. */
+const MOST_TRIES = 60;
+
+/** Notes that both parties are joined, as soon as it can be: whether it can ends nobody's call. */
 export async function noteJoined(
+  deps: Pick<HandingOn, 'database' | 'clock' | 'log'>,
+  workspaceId: string,
+  id: string,
+): Promise<void> {
+  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    try {
+      return await writeJoined(deps, workspaceId, id);
+    } catch (error) {
+      deps.log.warn({ err: error, transferId: id }, 'that two are joined could not be noted yet');
+      await sleep(1000, undefined, { ref: false });
+    }
+  }
+}
+
+async function writeJoined(
   { database, clock }: Pick<HandingOn, 'database' | 'clock'>,
   workspaceId: string,
   id: string,
