@@ -78,7 +78,7 @@ async function beginRelease(
             releasing_from: before.status === 'active' ? 'active' : 'suspended',
             due_at: new Date(now.getTime() + TAKE_UP_MS),
           }
-        : { due_at: before.status === 'provisioning' ? now : null },
+        : { due_at: before.status === 'provisioning' ? now : before.status === 'failed' ? before.due_at : null },
     )
     .where('workspace_id', '=', tx.workspaceId)
     .where('id', '=', id)
@@ -154,8 +154,8 @@ async function release(
   const now = deps.clock.now();
   const released = await moveNumber(tx, row, 'released', {
     releasing_from: null,
-    // A purchase that is under way stays due: what comes of it must be given back.
-    due_at: row.status === 'provisioning' ? row.due_at : null,
+    // A purchase that is under way, or was given up, stays due: what comes of it must be given back.
+    due_at: row.status === 'provisioning' || row.status === 'failed' ? row.due_at : null,
     revision: row.revision + 1,
     updated_at: now,
   });

@@ -16,6 +16,8 @@ import { boughtColumns, lockNumber, moveNumber } from './store.ts';
 const GIVE_UP_MS = 3_600_000;
 /** How long a purchase whose answer was lost may take to show at its provider, in milliseconds, before it is given up. */
 const UNSEEN_MS = 600_000;
+/** When a number that nobody wants is given back once more, if that failed, in milliseconds. */
+const GIVE_BACK_AGAIN_MS = 60_000;
 
 /** Makes a reserved number active. A number that was released in the meantime is given back instead. */
 export async function settleBought(
@@ -38,8 +40,9 @@ export async function settleBought(
     await recordNumber(tx, active, now, auditOf?.('phone_number.bought', 'phone_number', toId('pn', row.id)));
     return active;
   });
-  // Without a row, or with a released one, nobody wants the number any more.
-  if (!settled || settled.status === 'released') await giveBackUnwanted(deps, row, bought);
+  // Without a row, or with one that was released or given up, nobody wants the number any more.
+  if (!settled || settled.status === 'released' || settled.status === 'failed')
+    await giveBackUnwanted(deps, row, bought);
   return settled ?? row;
 }
 
@@ -64,14 +67,12 @@ export async function settle(deps: PhoneNumberDeps, row: PhoneNumberRow, result:
     await settleBought(deps, row, result.number);
     return;
   }
-  const { log, clock } = deps;
-  log.warn(
+  deps.log.warn(
     { err: result.error, state: result.state, phoneNumberId: row.id },
     'a purchase was not settled by its provider',
   );
   const patience = { refused: 0, not_bought: GIVE_UP_MS, unseen: UNSEEN_MS, undetermined: Number.POSITIVE_INFINITY };
-  const age = clock.now().getTime() - row.created_at.getTime();
-  if (result.state === 'refused' || age > patience[result.state]) await settleFailed(deps, row);
+  if (result.state === 'refused' || ageOf(deps, row) > patience[result.state]) await settleFailed(deps, row);
 }
 
 /** Takes up a purchase that is due: nothing was heard of it, perhaps because its server died. */
@@ -83,21 +84,25 @@ export async function settleDue(deps: PhoneNumberDeps, row: PhoneNumberRow): Pro
   }
   const found = await lookUpPurchase(market, row.id);
   if (found?.state === 'bought') await giveBackUnwanted(deps, row, found.number);
-  else if (!found) await notDue(deps, row);
+  else if (!found && (market.knowsKeys || ageOf(deps, row) > UNSEEN_MS)) await putDue(deps, row, null);
 }
 
+/** Gives back what was bought for a row that was released or given up. It stays due until that is done. */
 async function giveBackUnwanted(deps: PhoneNumberDeps, row: PhoneNumberRow, bought: ProviderNumber): Promise<void> {
+  await putDue(deps, row, new Date(deps.clock.now().getTime() + GIVE_BACK_AGAIN_MS));
   await giveBack(deps, { ...row, ...boughtColumns(bought) });
-  await notDue(deps, row);
+  await putDue(deps, row, null);
 }
 
-const notDue = (deps: PhoneNumberDeps, row: PhoneNumberRow) =>
+const ageOf = ({ clock }: PhoneNumberDeps, row: PhoneNumberRow) => clock.now().getTime() - row.created_at.getTime();
+
+const putDue = (deps: PhoneNumberDeps, row: PhoneNumberRow, dueAt: Date | null) =>
   deps.database.inWorkspace(row.workspace_id, (tx: WorkspaceTx) =>
     tx.db
       .updateTable('phone_numbers')
-      .set({ due_at: null })
+      .set({ due_at: dueAt })
       .where('workspace_id', '=', row.workspace_id)
       .where('id', '=', row.id)
-      .where(sql<SqlBool>`status = 'released'`)
+      .where(sql<SqlBool>`status in ('released', 'failed')`)
       .execute(),
   );

@@ -83,10 +83,14 @@ export const listNumbers = (
     order: [`n.${page.column}`, 'n.id'],
   });
 
-/** Whether a number's provider has sold it to another of our reservations or workspaces. */
+/**
+ * Whether a number's provider has sold it to another of our reservations or workspaces. What it has sold under another name
+ * of its own is another purchase, perhaps of another account.
+ */
 export async function isHeldElsewhere(tx: EngineTx, row: PhoneNumberRow): Promise<boolean> {
   const { rows } = await sql`
     select from phone_numbers where phone_number = ${row.phone_number} and provider = ${row.provider}
+      and coalesce(provider_number_id = ${row.provider_number_id}::text, true)
       and status in ('active', 'suspended') and id <> ${row.id}`.execute(tx.db);
   return rows.length > 0;
 }

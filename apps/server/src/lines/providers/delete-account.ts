@@ -3,7 +3,7 @@ import type { AuditOf } from '../../platform/journal/audit-of.ts';
 import { audit } from '../../platform/journal/record.ts';
 import type { Provider } from './account.ts';
 import type { ProviderDeps } from './deps.ts';
-import { findAccount, refuseIfUsed } from './store.ts';
+import { findAccount, forgetMadeTrunk, refuseIfUsed } from './store.ts';
 
 /** Forgets the workspace's account with a provider. Throws `not_found` and `provider_in_use`. */
 export async function deleteAccount(
@@ -15,6 +15,7 @@ export async function deleteAccount(
   await database.inWorkspace(workspaceId, async (tx) => {
     if (!(await findAccount(tx, provider, 'update'))) throw notFound();
     await refuseIfUsed(tx, provider);
+    await forgetMadeTrunk(tx, provider);
     await tx.db
       .deleteFrom('provider_accounts')
       .where('workspace_id', '=', workspaceId)

@@ -1,6 +1,6 @@
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { type AccountMarket, NumberError, type NumberMarket } from '../telephony/number-market.ts';
-import { openedAccount } from './account.ts';
+import { type AccountRow, openedAccount } from './account.ts';
 import type { ProviderDeps } from './deps.ts';
 import { findAccount } from './store.ts';
 
@@ -17,17 +17,16 @@ export async function openMarket(
   const account = row && openedAccount(row, deps.secrets);
   if (row && !account)
     deps.log.error({ provider }, 'the secret of an account can not be decrypted; was ENCRYPTION_KEY changed?');
-  return account && notingRejection(deps, provider, tx.workspaceId, opened!.open(account));
+  return account && notingRejection(deps, row!, opened!.open(account));
 }
 
 /** Whether a market is an account's. */
 export const isOfAccount = (market: NumberMarket | AccountMarket): market is AccountMarket => 'findNumber' in market;
 
-/** Notes it of the account if the provider takes it no more. */
+/** Notes it of the account if the provider takes it no more, unless another was saved since. */
 function notingRejection(
   { database, clock, log }: ProviderDeps,
-  provider: string,
-  workspaceId: string,
+  { workspace_id: workspaceId, id, edition }: AccountRow,
   market: AccountMarket,
 ): AccountMarket {
   const noted = async <T>(asked: Promise<T>): Promise<T> => {
@@ -41,7 +40,8 @@ function notingRejection(
               .updateTable('provider_accounts')
               .set({ rejected_at: clock.now(), checked_at: clock.now() })
               .where('workspace_id', '=', workspaceId)
-              .where('provider', '=', provider as 'twilio' | 'telnyx')
+              .where('id', '=', id)
+              .where('edition', '=', edition)
               .execute(),
           )
           .catch((err) => log.warn({ err }, 'it could not be noted that a provider rejects an account'));

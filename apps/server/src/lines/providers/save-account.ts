@@ -8,7 +8,7 @@ import { audit } from '../../platform/journal/record.ts';
 import { type AccountProvider, NumberError, type ProviderAccount } from '../telephony/number-market.ts';
 import { type AccountRow, accountSecretPlace, type Provider } from './account.ts';
 import type { ProviderDeps } from './deps.ts';
-import { findAccount, refuseIfUsed } from './store.ts';
+import { findAccount, forgetMadeTrunk, refuseIfUsed } from './store.ts';
 
 type Body = components['schemas']['SaveProviderAccount'];
 
@@ -36,7 +36,10 @@ export async function saveAccount(deps: ProviderDeps, toSave: AccountToSave): Pr
     await sql`select from workspaces where id = ${workspaceId} for no key update`.execute(tx.db);
     const before = await findAccount(tx, name, 'update');
     checkEdition(before ?? { edition: 0 }, ifMatch);
-    if (before && before.account_id !== (given.accountId ?? null)) await refuseIfUsed(tx, name);
+    if (before && before.account_id !== (given.accountId ?? null)) {
+      await refuseIfUsed(tx, name);
+      await forgetMadeTrunk(tx, name);
+    }
     const id = before?.id ?? newUuid();
     const columns = {
       account_id: given.accountId ?? null,

@@ -33,3 +33,9 @@ export async function refuseIfUsed({ db, workspaceId }: WorkspaceTx, provider: s
   const message = `The workspace has ${numbers} of its account with ${provider}. Release ${count === 1 ? 'it' : 'them'} first.`;
   throw new ServiceError('provider_in_use', message);
 }
+
+/** Forgets that the workspace's trunk was made in its account, since another may come: it is made there with the next number. */
+export const forgetMadeTrunk = ({ db, workspaceId }: WorkspaceTx, provider: string) =>
+  sql`
+    update trunks set managed_id = null, made_at = null, making_until = null
+    where workspace_id = ${workspaceId} and managed_by = ${provider}`.execute(db);

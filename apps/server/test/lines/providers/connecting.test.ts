@@ -159,3 +159,19 @@ test('a number moves to another workspace only with its account, and gets the tr
   expect((await neighbour.DELETE('/v1/telephony/phone-numbers/{id}', { params })).response.status).toBe(200);
   expect(server.double.numbers.size).toBe(0);
 });
+
+test('another account gets a trunk of its own at once', async () => {
+  const { double } = server;
+  const other = { ...testAccount, accountId: `AC${'2'.repeat(32)}` };
+  double.accounts.add(other.accountId);
+  const changes = [() => server.save(other), async () => [await server.forget(), await server.save()][1]!];
+  for (const change of changes) {
+    // The other account has none.
+    double.trunks.length = 0;
+    expect((await change()).response.status).toBe(200);
+    const { data } = await server.buy('+14155550260');
+    await pass(1);
+    expect([...double.numbers.values()].map((each) => each.trunk_sid)).toEqual([double.trunks[0]?.sid]);
+    expect((await server.release(data!.id)).response.status).toBe(200);
+  }
+});

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { rotateKey } from '../../../src/commands/rotate-key.ts';
+import { openMarket } from '../../../src/lines/providers/open-market.ts';
 import { testAccount } from '../telephony/twilio/double.ts';
 import { startTwilioServer, type TwilioServer } from './twilio-server.ts';
 
@@ -22,7 +23,7 @@ const search = (areaCode = '415') =>
   });
 const account = () =>
   server.deps.database.inEngine(async ({ db }) => {
-    const { rows } = await sql<{ secret: string }>`select * from provider_accounts`.execute(db);
+    const { rows } = await sql<{ workspace_id: string; secret: string }>`select * from provider_accounts`.execute(db);
     return rows;
   });
 
@@ -106,6 +107,17 @@ test('an account that Twilio takes no more is told until another secret is saved
   expect((await server.read()).data?.status).toBe('credentials_rejected');
   expect((await server.save({ ...testAccount, secret: 'changed' })).data?.status).toBe('ready');
   expect((await search()).response.status).toBe(200);
+});
+
+test('a rejection of a secret that was replaced meanwhile is not noted of the new one', async () => {
+  await server.save();
+  const { workspace_id } = (await account())[0]!;
+  const { deps, double } = server;
+  const before = await deps.database.inWorkspace(workspace_id, (tx) => openMarket(deps, tx, 'twilio'));
+  double.secret = 'changed';
+  expect((await server.save({ ...testAccount, secret: 'changed' })).data?.status).toBe('ready');
+  await expect(before!.lookupNumberPurchase('x')).rejects.toMatchObject({ reason: 'credentials' });
+  expect((await server.read()).data?.status).toBe('ready');
 });
 
 test('the secret is moved to another key, and one that no key opens is told', async () => {

@@ -57,10 +57,14 @@ export function twilioMarket(ask: Ask, account: ProviderAccount, prices: Prices)
     knowsKeys: false,
 
     async checkAccount() {
-      const found = await ask({ method: 'GET', api: 'api', path: `${root}.json` });
+      // A standard key may ask for all but the account itself.
+      const isKey = account.keyId !== undefined;
+      const question = isKey ? { path: `${own}.json`, query: { PageSize: '1' } } : { path: `${root}.json` };
+      const found = await ask({ method: 'GET', api: 'api', ...question });
       if (!found) throw new NumberError('credentials', 'Twilio knows no such account');
       const { status } = found as { status?: string };
-      if (status !== 'active') throw new NumberError('credentials', `Twilio says that the account is ${status}`);
+      if (!isKey && status !== 'active')
+        throw new NumberError('credentials', `Twilio says that the account is ${status}`);
     },
 
     async searchNumbers(search) {

@@ -34,7 +34,7 @@ export function refusal(status: number, body: unknown): NumberError {
 }
 
 function byStatus(status: number): NumberErrorReason {
-  if (status === 401 || status === 403) return 'credentials';
+  if (status === 401) return 'credentials';
   if (status === 402) return 'billing';
   if (status === 404) return 'unavailable';
   return status === 400 ? 'invalid' : 'temporary';

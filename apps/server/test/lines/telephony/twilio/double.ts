@@ -45,6 +45,7 @@ export type Act = (values: string[], input: Record<string, string>) => { status:
 /** How long after it broke the connection it does what is done late. */
 const LATE_MS = 250;
 const ACCOUNT = `AC${'0'.repeat(31)}1`;
+const ACCOUNT_ITSELF = 'get /2010-04-01/Accounts/{Sid}.json';
 export const testAccount = { accountId: ACCOUNT, secret: 'auth-token' };
 
 /** A SID of its kind. */
@@ -65,6 +66,8 @@ export class TwilioDouble {
   /** What each request is, as `post /v1/Trunks`. */
   readonly asked: string[] = [];
   readonly accounts = new Set([ACCOUNT]);
+  /** SIDs of its standard API keys: they may ask for all but the account itself. */
+  readonly keys = new Set<string>();
   secret = testAccount.secret;
   status = 'active';
   fate: (operation: string, input: Record<string, string>) => Fate = () => undefined;
@@ -146,7 +149,7 @@ export class TwilioDouble {
 
   #answer(request: IncomingMessage, operation: JudgedOperation, input: Record<string, string>) {
     try {
-      this.#authenticate(request);
+      this.#authenticate(request, operation.name);
       const act = this.#acts[operation.name];
       if (!act) throw new Error(`${operation.name} is not played`);
       const answer = act(operation.values, input);
@@ -160,10 +163,11 @@ export class TwilioDouble {
     }
   }
 
-  #authenticate(request: IncomingMessage) {
+  #authenticate(request: IncomingMessage, operation: string) {
     const [, encoded = ''] = (request.headers.authorization ?? '').split(' ');
     const [user = '', secret] = Buffer.from(encoded, 'base64').toString().split(':');
-    if (!this.accounts.has(user) || secret !== this.secret) throw new Refused(401, 20003, 'Authenticate');
+    const mayAsk = this.accounts.has(user) || (this.keys.has(user) && operation !== ACCOUNT_ITSELF);
+    if (!mayAsk || secret !== this.secret) throw new Refused(401, 20003, 'Authenticate');
     if (this.status !== 'active') throw new Refused(401, 20005, 'Account not active');
   }
 
@@ -219,7 +223,7 @@ function numberActs(double: TwilioDouble): Record<string, Act> {
       return { status: 200, body: { available_phone_numbers, uri: '/' } };
     };
   return {
-    'get /2010-04-01/Accounts/{Sid}.json': ([sid]) => {
+    [ACCOUNT_ITSELF]: ([sid]) => {
       if (!double.accounts.has(sid!)) throw new Refused(404, 20404, 'The requested resource was not found');
       return { status: 200, body: { sid, status: double.status, friendly_name: 'Test', type: 'Full' } };
     },

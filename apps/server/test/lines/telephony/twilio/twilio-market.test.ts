@@ -3,6 +3,7 @@ import { createAddressGuard } from '../../../../src/foundation/outbound-http/add
 import { createOutboundHttp } from '../../../../src/foundation/outbound-http/guarded-request.ts';
 import { newUuid } from '../../../../src/foundation/values/ids.ts';
 import type { ProviderAccount } from '../../../../src/lines/telephony/number-market.ts';
+import { refusal } from '../../../../src/lines/telephony/twilio/refusal.ts';
 import { twilio } from '../../../../src/lines/telephony/twilio/twilio.ts';
 import { marketConformance } from '../market-conformance.ts';
 import { type Fate, TwilioDouble, testAccount } from './double.ts';
@@ -117,4 +118,18 @@ test('an account that Twilio does not take is told, whatever was asked', async (
   ])
     await expect(asked).rejects.toMatchObject({ reason: 'credentials' });
   await open().checkAccount();
+});
+
+test('a key is taken for its account, although it may not ask for the account itself', async () => {
+  const keyId = `SK${'1'.repeat(32)}`;
+  await expect(open({ keyId }).checkAccount()).rejects.toMatchObject({ reason: 'credentials' });
+  double.keys.add(keyId);
+  await open({ keyId }).checkAccount();
+  await expect(open({ keyId, secret: 'another' }).checkAccount()).rejects.toMatchObject({ reason: 'credentials' });
+});
+
+test('what an account may not do says nothing against its secret', () => {
+  expect(refusal(401, undefined).reason).toBe('credentials');
+  expect(refusal(403, { code: 20003 }).reason).toBe('credentials');
+  expect(refusal(403, { code: 20403 }).reason).toBe('temporary');
 });
