@@ -91,7 +91,7 @@ export function handlersOf(
     ...transferOperations({ database, clock, calls, nudge: handingOn.nudge }),
     ...callIntentOperations({ ...shared, calls, nudge: intentClaiming.nudge }),
     ...callOperations({
-      ...{ ...results, calls, objects, endCall, nudgeDigits: digits.nudge },
+      ...{ ...results, calls, secrets, objects, endCall, nudgeDigits: digits.nudge },
       listening: { database, clock, secrets, publicUrl: parts.publicUrl, takesUpgrades },
     }),
     ...callStatsOperations({ database, clock, isBatch: campaignCallDetails.isBatch }),

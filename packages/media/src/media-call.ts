@@ -84,6 +84,7 @@ export class MediaCall implements Paced {
           this.#speaking.hear(ulaw);
         },
         digit: (digit) => {
+          if (this.#outbound.echoes(digit)) return;
           this.#lastDigit = { digit, at: performance.now() };
           this.#takeDigit(digit);
         },

@@ -63,3 +63,20 @@ test('digits take the place of sound, under their own number; a peer that takes 
   expect(new ToneReceiver().hear(Buffer.concat(heard.map(({ payload }) => payload)))).toBe('7');
   expect(heard.at(-1)!.payload).toEqual(said);
 });
+
+test('for 300 ms after a tone its digit is an echo, and no other; after an event none is', () => {
+  const { audio, next } = sending({ ...stream, telephoneEventType: undefined });
+  const echoes = () => [...'57'].filter((digit) => audio.echoes(digit)).join('');
+  expect(echoes()).toBe('');
+  audio.digits.add('7');
+  for (let packet = 0; packet < 5 + 14; packet += 1) {
+    next();
+    expect(echoes()).toBe('7');
+  }
+  audio.pass(20);
+  expect(echoes()).toBe('');
+  const told = sending();
+  told.audio.digits.add('7');
+  told.next();
+  expect(told.audio.echoes('7')).toBe(false);
+});

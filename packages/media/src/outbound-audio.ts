@@ -6,6 +6,9 @@ import { RTP_HEADER, writeRtpHeader } from './rtp.ts';
 import { DigitSender, type SentDigit } from './telephone-event.ts';
 import { writeTone } from './touch-tone.ts';
 
+/** For so long after a tone its echo may be heard. */
+const ECHO = 300 * BYTES_PER_MS;
+
 /** What the callee hears, as packets: sound in the peer's codec, and digits in between, as tones if it takes no events. */
 export class OutboundAudio {
   readonly digits = new DigitSender();
@@ -18,6 +21,8 @@ export class OutboundAudio {
   #packetsBefore = 0;
   #marksNext = true;
   #wasTalking = false;
+  /** Until when each digit sounded as a tone, by the timestamp. */
+  #toneEnds = new Map<string, number>();
 
   get state(): SenderState {
     return { ssrc: this.#ssrc, timestamp: this.#timestamp, packets: this.#packets, bytes: this.#bytes };
@@ -62,9 +67,16 @@ export class OutboundAudio {
     this.#marksNext = event !== undefined;
     this.#sequence = (this.#sequence + 1) & 0xffff;
     this.#timestamp = (this.#timestamp + ulaw.length) >>> 0;
+    if (digit && !event && digit.until > digit.from) this.#toneEnds.set(digit.digit, this.#timestamp);
     this.#packets += 1;
     this.#bytes += payload.length;
     return packet;
+  }
+
+  /** Whether a digit sounds as a tone, or did just now: what is heard of it then is an echo. */
+  echoes(digit: string): boolean {
+    const end = this.#toneEnds.get(digit);
+    return end !== undefined && (this.#timestamp - end) >>> 0 < ECHO;
   }
 
   /** Time passes without packets: a hold, or a stall. The next one begins a new talkspurt (RFC 3551, 4.1). */

@@ -1,5 +1,6 @@
 import type { WorkspaceTx } from '../../foundation/database/database.ts';
 import { pageAnswer, pageOf, several } from '../../foundation/database/page.ts';
+import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { Handlers } from '../../foundation/http/handler.ts';
 import type { ObjectStore } from '../../foundation/objects/object-store.ts';
 import { fromId } from '../../foundation/values/ids.ts';
@@ -26,6 +27,7 @@ const uuid = (id: string | undefined) => (id === undefined ? undefined : fromId(
 /** What the operations of calls work with. */
 export interface CallDeps extends CallResultDeps {
   calls: CallStore;
+  secrets: Secrets;
   endCall: Switchboard['endCall'];
   nudgeDigits: Switchboard['digits']['nudge'];
   objects: Pick<ObjectStore, 'downloadUrl' | 'get'>;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, WorkspaceTx } from '../../foundation/database/database.ts';
-import { makeOnce } from '../../foundation/database/idempotency-keys.ts';
+import { answerOnce } from '../../foundation/database/kept-answers.ts';
+import type { Secrets } from '../../foundation/database/secrets.ts';
 import type { Clock } from '../../foundation/values/clock.ts';
 import { newUuid } from '../../foundation/values/ids.ts';
 import { existing, ServiceError } from '../../foundation/values/service-error.ts';
@@ -10,6 +11,13 @@ import type { CallStore } from './store.ts';
 
 /** Requests of one call that may wait. */
 const MOST_WAITING = 8;
+
+interface DtmfDeps {
+  database: Database;
+  clock: Clock;
+  secrets: Secrets;
+  calls: Pick<CallStore, 'find'>;
+}
 
 /** Digits that are asked for in a call. */
 export interface DtmfOrder {
@@ -26,13 +34,15 @@ export interface DtmfOrder {
  * answer, `limit_reached` and `idempotency_key_reused`; nothing is sent then.
  */
 export async function requestDtmf(
-  { database, clock, calls }: { database: Database; clock: Clock; calls: Pick<CallStore, 'find'> },
+  { database, clock, secrets, calls }: DtmfDeps,
   { workspaceId, roomId, digits, idempotencyKey: key, auditEntry }: DtmfOrder,
 ) {
   const now = clock.now();
   const id = newUuid();
+  // They may be a PIN, which a bare digest of them would tell.
   const request = { roomId, digits };
-  const named = key === undefined ? undefined : { operation: 'sendCallDtmf', key, request, resourceId: id, now };
+  const named =
+    key === undefined ? undefined : { operation: 'sendCallDtmf', key, request, resourceId: id, now, secrets };
   const make = async (tx: WorkspaceTx) => {
     await existing(calls.find(tx, roomId));
     await checkCall(tx, roomId);
@@ -43,11 +53,12 @@ export async function requestDtmf(
     return existing(readDtmf(tx, roomId, id));
   };
   return database.inWorkspace(workspaceId, (tx) =>
-    makeOnce(
+    answerOnce(
       tx,
       named,
       () => make(tx),
-      (resourceId) => existing(readDtmf(tx, roomId, resourceId)),
+      () => null,
+      (_kept, resourceId) => existing(readDtmf(tx, roomId, resourceId)),
     ),
   );
 }

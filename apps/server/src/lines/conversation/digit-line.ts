@@ -1,7 +1,7 @@
 import type { DigitsSent } from '../media/digits.ts';
 
 /** Requests for digits that may wait in a call. */
-const MOST_WAITING = 8;
+export const MOST_WAITING = 8;
 
 /** The digits that a call is to be sent: one request after the other, each once. */
 export class DigitLine {

@@ -1,5 +1,7 @@
 import { type IncomingCall, SdpSession } from '@trunkline/sip';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fromId, newUuid, toId } from '../../../src/foundation/values/ids.ts';
 import { startTestServer, type TestServer } from '../../server.ts';
 import { until } from '../../until.ts';
 import { type Agent, startAgent } from '../media/agent.ts';
@@ -136,6 +138,7 @@ test('a menu is walked by random keys, as events: by who holds the call and by a
     expect(again.data!.id).toBe(asked.data!.id);
     expect(again.response.headers.get('Idempotent-Replayed')).toBe('true');
     expect((await send(calling.server, roomId, '1', 'once')).error!.code).toBe('idempotency_key_reused');
+    expect(await keptDigests()).toEqual([0]);
     const second = someDigits(9, 5);
     const elsewhere = await send({ client: other.clientOf(calling.server.apiKey) }, roomId, second);
     expect(await sent(roomId, asked.data!.id)).toMatchObject({ status: 'sent' });
@@ -150,10 +153,20 @@ test('a menu is walked by random keys, as events: by who holds the call and by a
   expect(agent.of('trunkline')[0]).toMatchObject({ trunkline: { event: 'dtmf_sent' } });
   expect(events(phone).slice(-2)).toBe('78');
 
+  expect(await sent(roomId, await lostTake(roomId))).toMatchObject({ status: 'failed', reason: 'server_lost' });
+  const refusals = await refuseTwice();
+  const late = await send(calling.server, roomId, '45');
+  expect(await sent(roomId, late.data!.id)).toMatchObject({ status: 'sent' });
+  expect(await refusals()).toBeGreaterThan(2);
+  expect(events(phone).slice(-4)).toBe('7845');
+
   const last = await send(calling.server, roomId, `${'W'.repeat(60)}1`);
   await until(async () => (await dtmf(roomId, last.data!.id)).status === 'sending');
+  const more = await Promise.all([...'2345678'].map((digits) => send(calling.server, roomId, digits)));
+  expect((await send(calling.server, roomId, '9')).error).toMatchObject({ code: 'limit_reached' });
   void incoming.hangUp();
-  expect(await sent(roomId, last.data!.id)).toMatchObject({ status: 'failed', reason: 'call_ended' });
+  for (const { data } of [last, ...more])
+    expect(await sent(roomId, data!.id)).toMatchObject({ status: 'failed', reason: 'call_ended' });
   await until(async () => (await read()).endedAt !== undefined);
   expect((await send(calling.server, roomId, '1')).error!.code).toBe('call_not_active');
   const lost = `room_${'0'.repeat(32)}`;
@@ -168,6 +181,34 @@ const dtmf = async (roomId: string, dtmfId: string) => {
   const path = { roomId, dtmfId };
   return (await calling.server.client.GET('/v1/calls/{roomId}/dtmf/{dtmfId}', { params: { path } })).data!;
 };
+const inDatabase = <T>(query: ReturnType<typeof sql<T>>) =>
+  calling.server.database.inEngine(async ({ db }) => (await query.execute(db)).rows);
+/** How many bytes of a bare digest, by which a PIN could be found, are kept of each request that has a key. */
+const keptDigests = async () =>
+  (
+    await inDatabase(sql<{ fingerprint: Buffer }>`
+      select fingerprint from idempotency_keys where operation = 'sendCallDtmf'`)
+  ).map(({ fingerprint }) => fingerprint.length);
+/** What is left where the answer to the take's commit was lost, or the process with it. */
+async function lostTake(roomId: string): Promise<string> {
+  const id = newUuid();
+  await inDatabase(sql`
+    insert into call_dtmf (workspace_id, id, room_id, status, requested_at)
+    select workspace_id, ${id}, id, 'sending', ${calling.server.clock.now()} from calls where id = ${fromId(roomId)}`);
+  return toId('dtmf', id);
+}
+/** Has the database refuse twice to note that digits were sent. @returns reads how often it was asked, and ends that */
+async function refuseTwice(): Promise<() => Promise<number>> {
+  await inDatabase(sql`create sequence asked`);
+  await inDatabase(sql`
+    alter table call_dtmf add constraint refused check (status <> 'sent' or nextval('asked') > 2) not valid`);
+  return async () => {
+    const [row] = await inDatabase(sql<{ last_value: string }>`select last_value from asked`);
+    await inDatabase(sql`alter table call_dtmf drop constraint refused`);
+    await inDatabase(sql`drop sequence asked`);
+    return Number(row!.last_value);
+  };
+}
 const auditOf = async (roomId: string) => {
   const query = { resourceId: roomId };
   const { data } = await calling.server.client.GET('/v1/audit-log', { params: { query } });
@@ -175,13 +216,16 @@ const auditOf = async (roomId: string) => {
   return data!.data.items;
 };
 
-test('who takes no events is sent tones, and its own tones are heard as keys', async () => {
+test('who takes no events is sent tones, and its own tones are heard as keys; in a hold none are sent', async () => {
   const { roomId, phone, incoming } = await talking((call) => answerWithoutEvents(call), '+14155550132');
   const digits = someDigits(3, 8);
   const asked = await send(calling.server, roomId, digits);
   expect(await sent(roomId, asked.data!.id)).toMatchObject({ status: 'sent' });
   expect(events(phone)).toBe('');
   expect(tones(phone)).toBe(bare(digits));
+  const heard = phone.heard.length;
+  // Longer than echoes are waited for.
+  await until(() => phone.heard.length > heard + 20);
 
   const before = agent.digits().length;
   for (const key of '159#') {
@@ -194,6 +238,11 @@ test('who takes no events is sent tones, and its own tones are heard as keys', a
   }
   await until(() => agent.digits().length >= before + 4);
   expect(agent.digits().slice(before)).toBe('159#');
+
+  const hold = new SdpSession({ address: '127.0.0.1', port: phone.port, codecs: ['PCMU'] }).offer();
+  await incoming.update(hold.replace('a=sendrecv', 'a=inactive'));
+  const held = await send(calling.server, roomId, '1');
+  expect(await sent(roomId, held.data!.id)).toMatchObject({ status: 'failed', reason: 'no_sound' });
   await incoming.hangUp();
 });
 
@@ -215,7 +264,7 @@ function toUlaw(pcm: number): number {
   return best;
 }
 
-test('a trunk that wants INFO is sent one a key, and who refuses it is told of', async () => {
+test('a trunk that wants INFO is sent one a key, and no tones', async () => {
   const { client } = calling.server;
   const { data } = await client.GET('/v1/telephony/trunks');
   const trunk = data!.items[0]!;

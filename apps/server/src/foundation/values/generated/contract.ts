@@ -7186,7 +7186,7 @@ export interface components {
          */
         CallDtmfStatus: "waiting" | "sending" | "sent" | "failed";
         /**
-         * @description Why digits were not sent, or not all of them: `call_ended`; `no_sound`, nothing is sent to the other side now, as while it holds the call; `refused`, it takes no INFO; `too_many` waited; `not_taken`, no server had the call for 30 seconds; `server_lost`, the server was lost that was sending them; `error`, a fault that nobody has thought of.
+         * @description Why digits were not sent, or not all of them: `call_ended`; `no_sound`, nothing is sent to the other side now, as while it holds the call; `refused`, it takes no INFO, or was too slow to answer them; `too_many` waited; `not_taken`, no server had the call for 30 seconds; `server_lost`, the server was lost that was sending them, and all of them may have been sent; `error`, a fault that nobody has thought of.
          * @example call_ended
          * @enum {string}
          */
