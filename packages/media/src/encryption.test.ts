@@ -43,6 +43,21 @@ test('new keys are taken within a call; what was sent before by the old one is s
   expect([passed(them, us, 5), passed(us, them, 5)]).toEqual([true, true]);
 });
 
+test('after a new key that was withdrawn, packets that came by the old one are not taken again', () => {
+  const [us, them] = [new Encryption(), new Encryption()];
+  us.agree({ send: keyOf(1), receive: keyOf(2) });
+  them.agree({ send: keyOf(2), receive: keyOf(1) });
+  const sealed = [65_000, 131, 30_000, 60_000, 200].map((sequence) => them.seal(packet(sequence)));
+  for (const each of sealed) us.open(Buffer.from(each));
+  us.agree({ send: keyOf(3), receive: keyOf(4) });
+  us.agree({ send: keyOf(1), receive: keyOf(2) });
+  expect([us.open(Buffer.from(sealed[4]!)), us.counts]).toEqual([undefined, { replayed: 1, undeciphered: 0 }]);
+  expect(passed(them, us, 201)).toBe(true);
+  us.agree(undefined);
+  us.agree({ send: keyOf(1), receive: keyOf(2) });
+  expect([us.open(Buffer.from(sealed[4]!)), passed(them, us, 202)]).toEqual([undefined, true]);
+});
+
 test('reports are encrypted too', () => {
   const [us, them] = [new Encryption(), new Encryption()];
   us.agree({ send: keyOf(1), receive: keyOf(2) });

@@ -1,5 +1,5 @@
 import { SrtpReceiver, SrtpSender } from './srtp.ts';
-import { isSameKey, type SrtpKeys, type SrtpSuite } from './srtp-key.ts';
+import { isSameKey, type SrtpKey, type SrtpKeys, type SrtpSuite } from './srtp-key.ts';
 
 /** What the packets of a call are encrypted with, if they are. */
 export class Encryption {
@@ -8,6 +8,8 @@ export class Encryption {
   #keys: SrtpKeys | undefined;
   #sender: SrtpSender | undefined;
   #receiver: SrtpReceiver | undefined;
+  /** Of the key before: if a new one is withdrawn, it knows still what has come. */
+  #former: { key: SrtpKey; receiver: SrtpReceiver } | undefined;
 
   get suite(): SrtpSuite | undefined {
     return this.#keys?.send.suite;
@@ -21,10 +23,18 @@ export class Encryption {
     const before = this.#keys;
     this.#keys = keys;
     const isReceivedAlike = before && keys && isSameKey(before.receive, keys.receive);
-    if (!isReceivedAlike) this.#receiver = keys && new SrtpReceiver(keys.receive, this.#receiver);
+    if (!isReceivedAlike) this.#receiveBy(keys?.receive, before?.receive);
     if (before && keys && isSameKey(before.send, keys.send)) return false;
     this.#sender = keys && new SrtpSender(keys.send);
     return keys !== undefined;
+  }
+
+  #receiveBy(key: SrtpKey | undefined, keyBefore: SrtpKey | undefined): void {
+    const [before, former] = [this.#receiver, this.#former];
+    if (keyBefore && before) this.#former = { key: keyBefore, receiver: before };
+    const isBack = key && former && isSameKey(former.key, key);
+    if (isBack) former.receiver.follow(before);
+    this.#receiver = isBack ? former.receiver : key && new SrtpReceiver(key, before);
   }
 
   seal(packet: Buffer): Buffer {

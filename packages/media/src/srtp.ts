@@ -45,6 +45,11 @@ export class SrtpReceiver {
   /** @param before of the key before: the peer may send by it until it sends by this one */
   constructor(key: SrtpKey, before?: SrtpReceiver) {
     this.#transform = transformOf(key);
+    this.follow(before);
+  }
+
+  /** Its key counts from now on, be it anew. @param before of the key that counted */
+  follow(before: SrtpReceiver | undefined): void {
     this.#before = before;
     if (before) before.#before = undefined;
   }
