@@ -57,7 +57,7 @@ const packetTimes = [60, 40, 30, 20, 10];
 export const isAudioCodec = (format: AudioFormat): format is AudioCodec => format !== 'telephone-event';
 
 /**
- * Finds the stream of G.711 in a description: the first audio line that can be taken.
+ * Finds the stream of G.711 in a description: the first audio line that can be taken; one with keys before one without.
  * @param codecs the codecs that we speak
  * @param encryption whether we speak them encrypted
  */
@@ -67,8 +67,9 @@ export function readAudio(
   encryption: MediaEncryption,
 ): { audio: AudioDescription } | { refused: SdpRefusal } {
   let refused: SdpRefusal | undefined;
-  for (const [index, media] of session.media.entries()) {
-    if (media.kind !== 'audio' || media.port === 0) continue;
+  const lines = [...session.media.entries()].filter(([, { kind, port }]) => kind === 'audio' && port !== 0);
+  const rank = (media: SdpMedia) => Number(encryption === 'none' || readCrypto(media).length === 0);
+  for (const [index, media] of lines.toSorted(([, a], [, b]) => rank(a) - rank(b))) {
     const read = readLine(session, media, index, { codecs, encryption });
     if ('audio' in read) return read;
     refused ??= read.refused;

@@ -69,6 +69,32 @@ test('the answer to an offer says by which of its keys each side sends', () => {
   expect(sessionOf('preferred').readAnswer(unasked).refused?.reason).toBe('encryption');
 });
 
+test.each([
+  `1 AES_CM_128_HMAC_SHA1_80 inline:${KEY}|2^20|1:4`,
+  `1 AES_CM_128_HMAC_SHA1_80 inline:${KEY} UNENCRYPTED_SRTP`,
+  `2 AES_CM_128_HMAC_SHA1_80 inline:${KEY}`,
+  `3 AES_CM_128_HMAC_SHA1_80 inline:${KEY}`,
+])('an answer by another key than was offered is refused, and not taken for a plain one: %s', (line) => {
+  const both = [`1 AES_CM_128_HMAC_SHA1_80 inline:${KEY}`, line];
+  for (const lines of [[line], both, both.toReversed()]) {
+    const session = sessionOf('preferred');
+    session.offer();
+    expect(session.readAnswer(described('RTP/AVP', ...lines)).refused?.reason).toBe('encryption');
+  }
+});
+
+test('of the same sound in clear and encrypted, the encrypted one is answered, but for none', () => {
+  const line = `a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${KEY}`;
+  const offer = `${described('RTP/AVP')}m=audio 4002 RTP/SAVP 0\r\n${line}\r\n`;
+  const takenOf = (encryption: MediaEncryption) =>
+    parseSdp(sessionOf(encryption).answer(offer).answer!).media.map(({ port }) => port > 0);
+  expect((['none', 'preferred', 'required'] as const).map(takenOf)).toEqual([
+    [true, false],
+    [false, true],
+    [false, true],
+  ]);
+});
+
 test('a plain answer is taken if encryption is preferred, and refused if it is required', () => {
   expect(sessionOf('preferred').readAnswer(described('RTP/AVP')).audio).not.toHaveProperty('srtp');
   for (const protocol of ['RTP/AVP', 'RTP/SAVP'])

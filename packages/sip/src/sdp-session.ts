@@ -114,12 +114,17 @@ export class SdpSession {
   readAnswer(text: string): AnswerRead {
     const read = this.#read(text);
     if ('refused' in read) return read;
-    const { audio } = read;
+    const { audio, session } = read;
     const offered = new Map<number, AudioFormat>(this.#ownTypes());
     offered.set(this.audio?.telephoneEventType ?? DEFAULT_TELEPHONE_EVENT, 'telephone-event');
     const [theirs] = audio.crypto;
-    const send = theirs && this.#agreed.crypto.find(({ suite }) => suite === theirs.suite);
-    if (theirs && !send) return { refused: { reason: 'encryption', text: `${theirs.suite} was not offered.` } };
+    const send = theirs && this.#agreed.crypto.find(({ tag, suite }) => tag === theirs.tag && suite === theirs.suite);
+    const keys = session.media[audio.index]!.attributes.filter(({ name }) => name === 'crypto').length;
+    // Who answers with a key encrypts, also by one that is not spoken here (RFC 4568 section 5.1.2).
+    if (this.#encryption !== 'none' && keys > 0 && !(send && keys === 1))
+      return {
+        refused: { reason: 'encryption', text: 'a=crypto must take one of the keys offered, by tag and suite.' },
+      };
     const stream = { ...streamOf(audio, offered), ...(send && { srtp: { send, receive: theirs! } }) };
     this.#agreed = { ...this.#agreed, audio: stream };
     return { audio: stream };
