@@ -20,7 +20,7 @@ import {
 import type { TrunkRow } from './trunk.ts';
 import { textFaults } from './trunk-faults.ts';
 import { judgeNamed } from './trunk-grants.ts';
-import { trunkColumns, trunkFaults } from './trunk-settings.ts';
+import { olderServerFaults, trunkColumns, trunkFaults } from './trunk-settings.ts';
 
 type Body = components['schemas']['CreateTrunk'];
 
@@ -46,6 +46,7 @@ export async function createTrunk(
     ...textFaults(body.password, '/body/password'),
   ]);
   const make = async (tx: WorkspaceTx) => {
+    refuse(await olderServerFaults(body, tx));
     const due_at = new Date(now.getTime() + CHECK_TAKEN_UP_MS);
     const times = { status_since: now, due_at, created_at: now, updated_at: now };
     const { terminationUrl: termination_url, transport = 'auto' } = body;

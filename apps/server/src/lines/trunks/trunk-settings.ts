@@ -1,4 +1,7 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../foundation/database/database.ts';
 import type { Secrets } from '../../foundation/database/secrets.ts';
+import { compareVersions } from '../../foundation/database/versions.ts';
 import type { HostGuard } from '../../foundation/outbound-http/url-fault.ts';
 import type { components } from '../../foundation/values/generated/contract.ts';
 import type { ErrorDetail } from '../../foundation/values/service-error.ts';
@@ -50,6 +53,24 @@ export function trunkColumns(body: Body, place: Place, secrets: Secrets): TrunkC
     ...(headersToAgent !== undefined && { headers_to_agent: headersToAgent ?? [] }),
     ...(headers !== undefined && { headers: JSON.stringify(headers ?? {}) }),
   };
+}
+
+/** The first servers that encrypt sound: those before them would call in clear. */
+const ENCRYPTS_SINCE = '0.3.0';
+
+/**
+ * The faults of a body that wants sound encrypted while servers run that can't. A server that was killed counts until its
+ * lease is over.
+ */
+export async function olderServerFaults({ mediaEncryption = 'none' }: Body, { db }: Tx): Promise<ErrorDetail[]> {
+  if (mediaEncryption === 'none') return [];
+  const { rows } = await sql<{ version: string | null }>`
+    select version from servers where lease_until > clock_timestamp()`.execute(db);
+  const older = rows.find(({ version }) => version === null || compareVersions(version, ENCRYPTS_SINCE) < 0);
+  if (!older) return [];
+  const runs = `a server of ${older.version ?? 'before 0.2.0'} runs, which would call in clear`;
+  const message = `must be none while ${runs}: upgrade it to ${ENCRYPTS_SINCE} first`;
+  return [{ path: '/body/mediaEncryption', message }];
 }
 
 /** What a trunk would be, as far as it can be wrong. */

@@ -15,7 +15,7 @@ import { endsByCheck, isReachedAlike, type TrunkRow } from './trunk.ts';
 import { textFaults } from './trunk-faults.ts';
 import { judgeNamed, namesOthers, numberTaken, shareNumbers } from './trunk-grants.ts';
 import { apartAt } from './trunk-room.ts';
-import { trunkColumns, trunkFaults } from './trunk-settings.ts';
+import { olderServerFaults, trunkColumns, trunkFaults } from './trunk-settings.ts';
 
 type Body = components['schemas']['UpdateTrunk'];
 
@@ -42,6 +42,7 @@ export async function updateTrunk(
         ...trunkFaults({ ...before, ...(changes as object) }, deps.trunkGuard),
         ...textFaults(body.password, '/body/password'),
         ...passwordFaults(before, changes),
+        ...(await olderServerFaults(body, tx)),
       ]);
       if (Object.keys(changes).length === 0) return before;
       const after = await writeTrunk(tx, before, changes, now);

@@ -1,7 +1,7 @@
 import type { components } from '@trunkline/client/schema';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { fromId } from '../../../src/foundation/values/ids.ts';
+import { fromId, newUuid } from '../../../src/foundation/values/ids.ts';
 import type { Trunk } from '../../../src/lines/telephony/trunk.ts';
 import type { TrunkProbe } from '../../../src/lines/telephony/trunk-prober.ts';
 import { takeUpDueTrunks } from '../../../src/lines/trunks/tasks.ts';
@@ -181,6 +181,31 @@ test('sound is encrypted over TLS, or where keys may go in clear; a change may n
   }
   expect((await patch(id, { transport: 'udp', mediaEncryption: 'none' })).response.status).toBe(200);
   expect((await patch(other, { keysInClear: false, transport: 'tls' })).response.status).toBe(200);
+});
+
+test('sound is not encrypted while a server of before 0.3.0 runs, which would call in clear', async () => {
+  const { id } = await made({ transport: 'tls' });
+  const { database } = server.deps;
+  const [older, now] = [newUuid(), new Date()];
+  const lease = { id: older, version: '0.2.0', renewed_at: now, lease_until: new Date(now.getTime() + 3_600_000) };
+  await database.inEngine(({ db }) => db.insertInto('servers').values(lease).execute());
+  try {
+    const refused = [
+      await send({ transport: 'tls', mediaEncryption: 'required' }),
+      await patch(id, { mediaEncryption: 'preferred' }),
+    ];
+    for (const { response, error } of refused) {
+      expect([response.status, error?.code]).toEqual([400, 'invalid_request']);
+      expect(error?.details?.[0]).toMatchObject({
+        path: '/body/mediaEncryption',
+        message: expect.stringContaining('a server of 0.2.0 runs'),
+      });
+    }
+    expect((await patch(id, { mediaEncryption: 'none', maxChannels: 3 })).response.status).toBe(200);
+  } finally {
+    await database.inEngine(({ db }) => db.deleteFrom('servers').where('id', '=', older).execute());
+  }
+  expect((await patch(id, { mediaEncryption: 'required' })).response.status).toBe(200);
 });
 
 test('a change is checked where it says how the trunk is reached; null empties', async () => {
