@@ -1,7 +1,7 @@
 import type { CallEnd, Rejected } from './call-end.ts';
 import type { SipResponse } from './message.ts';
 import type { StoredDialog } from './stored-dialog.ts';
-import type { Target, TransportError } from './transport.ts';
+import type { Target, TransportError, TransportName } from './transport.ts';
 
 /** A provisional response. 180 to 183 are ringing; early media is no answer. */
 export interface Progress {
@@ -34,9 +34,9 @@ export interface CallHandlers {
   /**
    * The peer offers a session (again), by re-INVITE or UPDATE, or where our INVITE had no offer. Returns the answer, or
    * undefined to refuse it with 488: the session stays as it was. Where `offer` is undefined the peer asks for an offer
-   * of ours. Without this an offer that is not the one before is refused.
+   * of ours. Without this an offer that is not the one before is refused. The answer goes `over` what the offer came by.
    */
-  onOffer?(offer: string | undefined): string | undefined | Promise<string | undefined>;
+  onOffer?(offer: string | undefined, over: TransportName): string | undefined | Promise<string | undefined>;
   /** What `onOffer` returned last was not sent: the peer took its offer back, or the call ended. The session stays as it was. */
   onAnswerUnsent?(): void;
   /** The peer's answer to an offer that `onOffer` or `answer` made, and to a refresh of the session if it says something new. */

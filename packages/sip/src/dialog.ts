@@ -103,8 +103,9 @@ function routeOf({ routeSet, remoteTarget }: Dialog): { uri: string; routes: str
  * private one behind its NAT, or where it can't be connected to, it is the address that its messages came from.
  *
  * @param current the way that served so far
+ * @param isSecret whether what is sent may not leave TLS if the peer's messages came over that
  */
-export async function openDialogFlow(core: Core, dialog: Dialog, current: Flow): Promise<Flow> {
+export async function openDialogFlow(core: Core, dialog: Dialog, current: Flow, isSecret = false): Promise<Flow> {
   const { peer } = dialog;
   const hop = dialog.routeSet[0] === undefined ? undefined : readUri(dialog.routeSet[0])?.uri;
   let targets: Target[] = [];
@@ -113,7 +114,8 @@ export async function openDialogFlow(core: Core, dialog: Dialog, current: Flow):
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
   }
-  for (const target of [...targets, peer]) {
+  const mayServe = ({ transport }: Target) => !isSecret || peer.transport !== 'tls' || transport === 'tls';
+  for (const target of [...targets.filter(mayServe), peer]) {
     if (serves(current, target)) return current;
     try {
       return await core.open(target);

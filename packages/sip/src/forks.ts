@@ -101,7 +101,7 @@ export class Forks {
       await this.#sendAck(session, request);
       return;
     }
-    const answer = await this.#options.onOffer?.(sdp);
+    const answer = await this.#options.onOffer?.(sdp, session.flow.target.transport);
     if (answer !== undefined) session.localSdp = answer;
     await this.#sendAck(session, request, answer);
     const message = 'The offer in the answer was refused.';
@@ -156,7 +156,8 @@ export class Forks {
 
   async #prack(session: Session, response: SipResponse, rseq: number): Promise<void> {
     const offer = this.#options.sdp === undefined ? sdpOf(response) : undefined;
-    const answer = offer === undefined ? undefined : await this.#options.onOffer?.(offer);
+    const { transport } = session.flow.target;
+    const answer = offer === undefined ? undefined : await this.#options.onOffer?.(offer, transport);
     await session.request('PRACK', (prack) => {
       prack.headers.add('rack', `${rseq} ${response.headers.get('cseq')}`);
       if (answer !== undefined) setBody(prack, 'application/sdp', answer);

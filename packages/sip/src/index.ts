@@ -37,7 +37,7 @@ export type { RegisterOptions, Registration, RegistrationState } from './registr
 export { createSystemResolver, type DnsAnswer, type Resolver, type SrvRecord, systemResolver } from './resolver.ts';
 export { parseSdp, type SdpAddress, SdpError, type SdpMedia, type SessionDescription, writeSdp } from './sdp.ts';
 export type { AudioCodec, AudioFormat, Direction, MediaAddress, SdpRefusal } from './sdp-audio.ts';
-export type { MediaEncryption, SrtpKey, SrtpSuite } from './sdp-crypto.ts';
+export { hasKeys, type MediaEncryption, type SrtpKey, type SrtpSuite } from './sdp-crypto.ts';
 export { type AnswerRead, type AudioStream, type LocalAudio, type OfferAnswered, SdpSession } from './sdp-session.ts';
 export { OfferRefused } from './sent-offers.ts';
 export type { StoredDialog, StoredInvite } from './stored-dialog.ts';

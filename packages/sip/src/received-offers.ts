@@ -4,6 +4,7 @@ import { SentAnswer } from './sent-answer.ts';
 import { noteSettled, type Session } from './session.ts';
 import { intervalFor, MIN_INTERVAL_SECONDS, type SessionInterval } from './session-interval.ts';
 import type { ServerTransaction } from './transaction.ts';
+import type { TransportName } from './transport.ts';
 
 /** The peer's re-INVITE: a refresh, a new address, hold, or a question for our offer (RFC 3261 section 14.2). */
 export function receiveReinvite(session: Session, transaction: ServerTransaction): void {
@@ -81,7 +82,7 @@ async function answerOffer(
   session.isAnswering = true;
   let answer: string | undefined;
   try {
-    answer = await answerTo(session, offer);
+    answer = await answerTo(session, offer, transaction.flow.target.transport);
   } catch (error) {
     session.core.report(error);
   }
@@ -94,9 +95,13 @@ async function answerOffer(
 }
 
 /** Without a function of the user's, what was agreed on stays. */
-function answerTo(session: Session, offer: string | undefined): string | undefined | Promise<string | undefined> {
+function answerTo(
+  session: Session,
+  offer: string | undefined,
+  over: TransportName,
+): string | undefined | Promise<string | undefined> {
   const { onOffer } = session.handlers;
-  if (onOffer) return onOffer(offer);
+  if (onOffer) return onOffer(offer, over);
   return offer === undefined || offer === session.remoteSdp ? session.localSdp : undefined;
 }
 

@@ -54,6 +54,9 @@ export function readCrypto({ attributes }: Pick<SdpMedia, 'attributes'>): Crypto
   });
 }
 
+/** Whether a description names keys, also such as can't be used. */
+export const hasKeys = (sdp: string): boolean => /^a=crypto:/m.test(sdp);
+
 export const cryptoAttribute = ({ tag, suite, keyAndSalt }: CryptoLine): SdpAttribute => ({
   name: 'crypto',
   value: `${tag} ${suite} inline:${Buffer.from(keyAndSalt).toString('base64')}`,

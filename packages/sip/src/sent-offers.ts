@@ -97,7 +97,7 @@ async function update(session: Session): Promise<SipResponse> {
 
 async function reinvite(session: Session, sdp: string | undefined): Promise<SipResponse> {
   const { core, dialog, options } = session;
-  const flow = await session.openFlow();
+  const flow = await session.openFlow(sdp);
   const tries: Tries = new Map();
   for (;;) {
     const request = dialogRequest(core, dialog, flow, 'INVITE');

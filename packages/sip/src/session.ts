@@ -6,6 +6,7 @@ import type { DigestClient } from './digest-client.ts';
 import { type Exchanged, exchange } from './exchange.ts';
 import { createResponse, cseqOf, type SipRequest, type SipResponse, sdpOf } from './message.ts';
 import { type Reason, writeReason } from './reason.ts';
+import { hasKeys } from './sdp-crypto.ts';
 import type { SentAnswer } from './sent-answer.ts';
 import { answerInterval, type SessionInterval } from './session-interval.ts';
 import { SessionTimer } from './session-timer.ts';
@@ -107,8 +108,9 @@ export class Session {
     return exchanged;
   }
 
-  async openFlow(): Promise<Flow> {
-    this.flow = await openDialogFlow(this.core, this.dialog, this.flow);
+  /** @param sdp what is offered over it: keys of a call over TLS don't leave that */
+  async openFlow(sdp = ''): Promise<Flow> {
+    this.flow = await openDialogFlow(this.core, this.dialog, this.flow, hasKeys(sdp));
     return this.flow;
   }
 

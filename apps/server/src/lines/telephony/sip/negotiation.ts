@@ -1,4 +1,4 @@
-import { type CallHandlers, type Info, type LocalAudio, SdpSession } from '@trunkline/sip';
+import { type CallHandlers, hasKeys, type Info, type LocalAudio, SdpSession, type TransportName } from '@trunkline/sip';
 import type { Logger } from 'pino';
 import type { LegInput } from '../../conversation/leg.ts';
 import type { Sound } from '../../conversation/sound.ts';
@@ -12,6 +12,8 @@ export class Negotiation {
   #session: SdpSession | undefined;
   #sound: Sound | undefined;
   #localAddress: string | undefined;
+  /** Whether keys may go over TLS only. */
+  #hidesKeys = false;
   readonly #roomId: string;
   readonly #log: Logger;
   readonly #tell: (input: LegInput) => void;
@@ -27,10 +29,12 @@ export class Negotiation {
   /**
    * Opens the sockets of the call's sound.
    * @param local what is said of it: our address, as the peer sees it, and how we speak
+   * @param keysInClear whether keys may go over what isn't TLS
    * @throws NoMediaRoomError, MediaFault
    */
-  async open(sound: Sound, local: Omit<LocalAudio, 'port'>): Promise<SdpSession> {
+  async open(sound: Sound, local: Omit<LocalAudio, 'port'>, keysInClear: boolean): Promise<SdpSession> {
     const port = await sound.open();
+    this.#hidesKeys = !keysInClear && (local.encryption ?? 'none') !== 'none';
     const { address } = local;
     this.#sound = sound;
     this.#localAddress = atPort(address, port);
@@ -56,9 +60,16 @@ export class Negotiation {
     }
   }
 
-  /** @returns our answer to an offer, or our offer if there is none; nothing if it can't be taken */
-  async answer(offer: string | undefined): Promise<string | undefined> {
+  /**
+   * @param over what the answer goes over
+   * @returns our answer to an offer, or our offer if there is none; nothing if it can't be taken
+   */
+  async answer(offer: string | undefined, over: TransportName): Promise<string | undefined> {
     const session = this.#session!;
+    if (this.#hidesKeys && over !== 'tls' && (offer === undefined || hasKeys(offer))) {
+      this.#log.warn({ roomId: this.#roomId, over }, 'an offer was refused: keys would be sent in clear');
+      return undefined;
+    }
     if (offer === undefined) return session.offer();
     const answered = session.answer(offer);
     if (answered.refused) {
@@ -73,7 +84,7 @@ export class Negotiation {
   /** What the peer says of the session, and the digits that it sends, all through the call. */
   handlers(): Pick<CallHandlers, 'onOffer' | 'onAnswerUnsent' | 'onAnswer' | 'onInfo'> {
     return {
-      onOffer: (offer) => this.answer(offer),
+      onOffer: (offer, over) => this.answer(offer, over),
       onAnswerUnsent: () => {
         this.#session!.withdraw();
         if (this.#session!.audio) void this.#setStream();

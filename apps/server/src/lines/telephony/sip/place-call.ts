@@ -101,7 +101,7 @@ export class CalleeLeg implements Leg {
     if (encryption !== 'none' && !keysInClear && isReadable)
       throw new TransportError('not_allowed', 'The keys of encrypted sound would be sent in clear.');
     const ours = addressFor(targets[0]!.address);
-    const session = await this.#negotiation.open(sound, { address: ours, codecs, encryption });
+    const session = await this.#negotiation.open(sound, { address: ours, codecs, encryption }, keysInClear);
     return {
       ...callerOf(this.#request, address),
       to: userAt(dialledNumber(to, trunk), address),

@@ -47,6 +47,7 @@ export class CallerLeg implements Leg {
   readonly #incoming: IncomingCall;
   readonly #dtmf: Trunk['dtmf'];
   readonly #encryption: MediaEncryption;
+  readonly #keysInClear: boolean;
   readonly #mayHaveKeys: boolean;
   readonly #tell: (input: LegInput) => void;
   readonly #negotiation: Negotiation;
@@ -66,6 +67,7 @@ export class CallerLeg implements Leg {
     this.#incoming = incoming;
     this.#dtmf = dtmf;
     this.#encryption = mediaEncryption;
+    this.#keysInClear = keysInClear;
     this.#mayHaveKeys = keysInClear || incoming.source.transport === 'tls';
     this.#tell = tell;
     this.#negotiation = new Negotiation(call.roomId, networks, parts.log, tell);
@@ -96,12 +98,12 @@ export class CallerLeg implements Leg {
     try {
       const address = this.#parts.addressFor(incoming.source.address);
       const encryption = this.#mayHaveKeys ? this.#encryption : 'none';
-      await this.#negotiation.open(sound, { address, codecs: ['PCMU', 'PCMA'], encryption });
+      await this.#negotiation.open(sound, { address, codecs: ['PCMU', 'PCMA'], encryption }, this.#keysInClear);
     } catch (error) {
       return { why: 'no_room', text: (error as Error).message };
     }
     this.#negotiation.trusted = [incoming.source.address];
-    this.#answer = await this.#negotiation.answer(incoming.sdp);
+    this.#answer = await this.#negotiation.answer(incoming.sdp, incoming.source.transport);
     return this.#answer === undefined
       ? { why: 'unusable', text: 'The offer of the caller can not be taken.' }
       : undefined;
