@@ -37,6 +37,16 @@ test('a phrase alone is less sure than two, and they are told', () => {
   expect(two).toEqual({ suggests: 'machine', confidence: 0.93, words: 'leave a message, after the beep' });
 });
 
+test.each([
+  "She's not available right now, do you want to leave a message?",
+  "He can't come to the phone. Shall I call you back as soon as he is here, or will you leave a message?",
+  'Sie ist nicht erreichbar, möchten Sie eine Nachricht hinterlassen?',
+  'Mailbox.',
+  'Voicemail van Jan.',
+])('it is not sure by what is one hint, however often: %s', (text) => {
+  expect(wordsInGreeting(text)).toMatchObject({ suggests: 'machine', confidence: 0.8 });
+});
+
 /** Of the words every tenth is wrong: another word stands in its place. */
 test('most machines are known though every tenth word is misheard', () => {
   const text =

@@ -15,28 +15,39 @@ const MORE = 0.93;
 
 type Known = Exclude<AnsweredBy, 'human' | 'unknown' | 'fax'>;
 
+/** Several that count once. */
+const oneOf = (...all: readonly RegExp[]): RegExp => new RegExp(all.map(({ source }) => source).join('|'));
+
 /** Phrases of machines, in the languages that most calls are in. Lower case; accents are left out. */
 const phrases: Record<Known, readonly RegExp[]> = {
   machine: [
-    /(leave|record) (me |us )?(a|your|the) (brief |short |detailed )?(message|name)/,
+    // Whoever takes a call for somebody else says these too, and often several of them.
+    oneOf(
+      /(leave|record) (me |us )?(a|your|the) (brief |short |detailed )?(message|name)/,
+      /(can ?not|can't|unable to|not able to) (come to|get to|take|answer) (the|your|my|this)? ?(phone|call)/,
+      /(not|un) ?available (right now|at the moment|to take)/,
+      /(get|call) (back to )?you( back)? as soon as/,
+      /(nachricht|anliegen).{0,30}(hinterlass|sprechen)|hinterlass\w+.{0,30}nachricht|nicht erreichbar/,
+      /dej[aeo]\w* (su|tu|un) (mensaje|recado)|no puedo atender/,
+      /laiss\w+ (moi )?(un|votre|nous un)? ?message/,
+      /lasci\w+ un messaggio/,
+      /deix\w+ (a sua|uma|sua) mensagem/,
+      /spreek .{0,20}(bericht|boodschap) in/,
+    ),
     /(after|at) the (tone|beep|signal)/,
     /(voice ?mail|answering (machine|service)|voice messag\w+|mailbox)/,
-    /(can ?not|can't|unable to|not able to) (come to|get to|take|answer) (the|your|my|this)? ?(phone|call)/,
-    /(not|un) ?available (right now|at the moment|to take)/,
     /(you have|you've) reached/,
-    /(get|call) (back to )?you( back)? as soon as/,
     /nach dem (ton|signal|piepton)/,
-    /(nachricht|anliegen).{0,30}(hinterlass|sprechen)|hinterlass\w+.{0,30}nachricht/,
-    /(mailbox|anrufbeantworter|nicht erreichbar)/,
-    /dej[aeo]\w* (su|tu|un) (mensaje|recado)/,
+    /anrufbeantworter/,
     /despues (de la senal|del tono)/,
-    /buzon de voz|contestador|no puedo atender/,
-    /laiss\w+ (moi )?(un|votre|nous un)? ?message/,
+    /buzon de voz|contestador/,
     /apres le (bip|signal)/,
     /(boite vocale|messagerie|repondeur)/,
-    /lasci\w+ un messaggio|dopo il (segnale|bip)|segreteria telefonica/,
-    /deix\w+ (a sua|uma|sua) mensagem|apos o (sinal|bip)|caixa postal/,
-    /spreek .{0,20}(bericht|boodschap) in|na de (piep|toon)|voicemail van/,
+    /dopo il (segnale|bip)/,
+    /segreteria telefonica/,
+    /apos o (sinal|bip)/,
+    /caixa postal/,
+    /na de (piep|toon)/,
   ],
   screening: [
     /(record|say|state) your name and (the )?(reason|purpose)/,
