@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { resultOfNotSent, resultOfUnready } from './meaning-of-end.ts';
+import { byMachine, resultOfNotSent, resultOfUnready } from './meaning-of-end.ts';
 
 const text = 'why';
 
@@ -19,4 +19,13 @@ test.each([
   ['unusable', { status: 'rejected', outcome: 'trunk_error', detail: text }],
 ] as const)('a call that could not be made ready (%s)', (why, result) => {
   expect(resultOfUnready({ why, text })).toEqual(result);
+});
+
+test.each([
+  ['machine', 0.8, 'answered'],
+  ['machine', 0.85, 'voicemail'],
+  ['human', 0.95, 'answered'],
+] as const)('a call that a %s has answered, which is sure by %d, ends as %s', (answeredBy, confidence, outcome) => {
+  const end = { outcome: 'answered', endedBy: 'callee' } as const;
+  expect(byMachine(end, { answeredBy, confidence, evidence: [] }).outcome).toBe(outcome);
 });

@@ -1,4 +1,5 @@
 import type { Answered } from '../media/answered/answered-voice.ts';
+import { SURE } from '../media/answered/judge-answerer.ts';
 import type { PlaceResult } from '../telephony/call-gateway.ts';
 import type { CallOutcome, EndedBy, SipAnswer } from '../telephony/call-outcome.ts';
 import { outcomeOfAnswer } from '../telephony/outcomes.ts';
@@ -58,9 +59,11 @@ export function meaningOfEnd(end: LegEnd, own: OwnEnd | undefined, far: 'callee'
   }
 }
 
-/** The end of a call that a machine has answered. */
-export const byMachine = (meaning: EndMeaning, answered: Answered | undefined): EndMeaning =>
-  meaning.outcome === 'answered' && answered?.answeredBy === 'machine' ? { ...meaning, outcome: 'voicemail' } : meaning;
+/** The end of a call that a machine has answered for sure: for a doubt nobody is called again who has talked. */
+export function byMachine(meaning: EndMeaning, answered: Answered | undefined): EndMeaning {
+  const isMachine = answered?.answeredBy === 'machine' && answered.confidence >= SURE;
+  return isMachine && meaning.outcome === 'answered' ? { ...meaning, outcome: 'voicemail' } : meaning;
+}
 
 const noAgentInTime: EndMeaning = { outcome: 'agent_error', endedBy: 'error' };
 

@@ -31,8 +31,7 @@ export interface AnsweredAsk {
 }
 
 /** What is known of who answered, and of the message that was left. Times are in ms since the answer. */
-export interface Answered {
-  answeredBy: AnsweredBy;
+export interface Answered extends Verdict {
   evidence: readonly Evidence[];
   message?: MessageLeft;
 }
@@ -192,7 +191,7 @@ export class AnsweredVoice implements Voice {
   /** Tells the process all that is known. */
   #report(): void {
     const answered: Answered = {
-      ...{ answeredBy: this.#verdict.answeredBy, evidence: this.#evidence },
+      ...{ ...this.#verdict, evidence: this.#evidence },
       ...(this.#message && { message: this.#message }),
     };
     void this.#speech.ask({ type: 'answered_by', answered }).catch(() => {});

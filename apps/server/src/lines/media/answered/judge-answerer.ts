@@ -15,6 +15,9 @@ export interface Verdict {
   confidence: number;
 }
 
+/** Nobody is hung up on, kept from the agent or counted as a machine for less. */
+export const SURE = 0.85;
+
 type Clue = Omit<Evidence, 'atMs' | 'words'>;
 
 /** A first greeting of a person is no longer than this; what a machine says as shortly is taken for a person's. */

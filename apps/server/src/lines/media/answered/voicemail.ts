@@ -1,4 +1,4 @@
-import type { Verdict } from './judge-answerer.ts';
+import { SURE, type Verdict } from './judge-answerer.ts';
 
 /** What becomes of a call that a machine has answered. */
 export type VoicemailAction = 'continue' | 'hang_up' | 'leave_message';
@@ -40,8 +40,6 @@ export type VoicemailEffect = 'hush' | 'go_on' | 'begin' | 'stop' | 'hang_up';
 
 export const noVoicemail: Voicemail = { mode: 'listening', since: 0, begun: 0 };
 
-/** Nobody is hung up on, or kept from the agent, for less. */
-const SURE = 0.85;
 /** A beep is over after so long: two of them may be closer together. */
 const AFTER_BEEP_MS = 200;
 /** A greeting without a beep is over after so much silence. */
