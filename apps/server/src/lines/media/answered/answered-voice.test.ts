@@ -1,6 +1,12 @@
 import { FRAME, Playout, pcmToUlaw, type Speech, ULAW_SILENCE } from '@trunkline/media';
 import { expect, test } from 'vitest';
-import { type Answered, type AnsweredAsk, AnsweredVoice, type NewsOfAnswerer } from './answered-voice.ts';
+import {
+  type AgentSpeech,
+  type Answered,
+  type AnsweredAsk,
+  AnsweredVoice,
+  type NewsOfAnswerer,
+} from './answered-voice.ts';
 
 const silence = (ms: number): number[] => Array.from({ length: ms * 8 }, () => 0);
 const tone = (hz: number, ms: number): number[] =>
@@ -16,8 +22,17 @@ const speech = (ms: number): number[] =>
 const ulawOf = (sound: readonly number[]) => Buffer.from(sound.map((sample) => pcmToUlaw(Math.round(sample))));
 const MESSAGE = ulawOf(tone(650, 3000));
 
-/** A call in which somebody answers so, without a wire: what the callee is played, and what is known of it. */
-async function callTo(ask: AnsweredAsk, heard: readonly number[]) {
+/** What an agent can do in its call, and what was done to it. */
+interface Agent {
+  speech: AgentSpeech;
+  says(ulaw: Buffer): void;
+}
+
+/**
+ * A call in which somebody answers so, without a wire: what the callee is played, and what is known of it.
+ * @param does what the agent does, by the ms at which it does it
+ */
+async function callTo(ask: AnsweredAsk, heard: readonly number[], does: Record<number, (agent: Agent) => void> = {}) {
   const known: Answered[] = [];
   const news: NewsOfAnswerer[] = [];
   let ends: unknown;
@@ -37,7 +52,9 @@ async function callTo(ask: AnsweredAsk, heard: readonly number[]) {
   };
   let isClosed = false;
   let agentSays = (_ulaw: Buffer) => {};
+  let agent: AgentSpeech | undefined;
   voice = new AnsweredVoice(ask, own, (speech) => {
+    agent = speech;
     agentSays = (ulaw) => void speech.playout.push(ulaw);
     const close = () => {
       isClosed = true;
@@ -51,11 +68,12 @@ async function callTo(ask: AnsweredAsk, heard: readonly number[]) {
   const played: number[] = [];
   const frame = Buffer.alloc(FRAME);
   for (let at = 0; at + FRAME <= ulaw.length && ends === undefined; at += FRAME) {
+    does[at / 8]?.({ speech: agent!, says: agentSays });
     voice.hear(ulaw.subarray(at, at + FRAME));
     playout.next(frame);
     if (frame.some((code) => code !== ULAW_SILENCE && code !== 0x7f)) played.push(at / 8);
   }
-  return { news, played, ends, isClosed: () => isClosed, agentSays, last: () => known.at(-1), voice };
+  return { news, played, ends, isClosed: () => isClosed, agent: agent!, agentSays, last: () => known.at(-1), voice };
 }
 
 const leave: AnsweredAsk = { voicemail: 'leave_message', message: { soundId: 'snd_1' } };
@@ -112,4 +130,15 @@ test('an agent whose own words are the message is told when, and is not heard be
   call.agentSays(ulawOf(tone(700, 400)));
   call.voice.close();
   expect(call.last()!.message).toMatchObject({ complete: false, afterBeep: { hz: expect.closeTo(1000, -1) } });
+});
+
+test('beeps in the midst of a talk make no machine of a person', async () => {
+  const talk = [...silence(300), ...speech(2800), ...silence(2500), ...speech(1000), ...silence(1000)];
+  const beeps = [tone(1000, 300), silence(700), tone(1000, 300), silence(700), tone(1000, 300), silence(700)].flat();
+  const hears = (does?: Record<number, (agent: Agent) => void>) =>
+    callTo({ voicemail: 'hang_up' }, [...talk, ...beeps], does);
+  const person = await hears({ 4000: ({ says }) => says(ulawOf(tone(700, 1000))) });
+  expect(person.ends).toBeUndefined();
+  expect(person.last()).toMatchObject({ confidence: 0.5 });
+  expect((await hears()).ends).toEqual({ reason: 'call_ended' });
 });

@@ -12,6 +12,7 @@ import {
   wordsOf,
 } from './judge-answerer.ts';
 import { MessageSound, type MessageWords } from './message-sound.ts';
+import { TurnTaking } from './turn-taking.ts';
 import {
   type Beep,
   noVoicemail,
@@ -82,6 +83,7 @@ export class AnsweredVoice implements Voice {
   readonly #sound: MessageSound | undefined;
   readonly #transcript: GreetingTranscript | undefined;
   readonly #listener = new CalleeListener();
+  readonly #turns = new TurnTaking();
   #evidence: Evidence[] = [];
   #verdict: Verdict = judgeAnswerer([]);
   #hasGreeted = false;
@@ -114,13 +116,17 @@ export class AnsweredVoice implements Voice {
     const push = (ulaw: Buffer) => {
       if (this.#isHushed) return false;
       const isPlayed = playout.push(ulaw);
-      if (isPlayed && this.#voicemail.mode === 'leaving' && isAudible(ulaw)) this.#agentSays();
+      const matters = this.#voicemail.mode === 'leaving' || !this.#turns.isSeen;
+      if (isPlayed && matters && isAudible(ulaw)) this.#agentSays();
       return isPlayed;
     };
     return {
       push,
       mark: (name) => playout.mark(name),
-      clear: () => playout.clear(),
+      clear: () => {
+        this.#turns.agentStops(this.#listener.now);
+        playout.clear();
+      },
       get queued() {
         return playout.queued;
       },
@@ -155,7 +161,11 @@ export class AnsweredVoice implements Voice {
       this.#beepFrom = heard.from;
       if (heard.until !== undefined) this.#lastBeep = { fromMs: heard.from, untilMs: heard.until, hz: heard.hz };
     }
-    const evidence = evidenceOf(heard, !this.#hasGreeted);
+    const isTalk = this.#turns.isSeen;
+    this.#turns.hear(heard);
+    // Several that are of a household say no more than one.
+    if (isTalk && heard.type === 'beep' && this.#evidence.some((each) => each.heard === 'beep')) return;
+    const evidence = evidenceOf(heard, !this.#hasGreeted, isTalk);
     if (heard.type === 'pause') this.#hasGreeted = true;
     if (evidence) this.#learn(evidence);
   }
@@ -251,10 +261,12 @@ export class AnsweredVoice implements Voice {
     return { fromMs, untilMs: fromMs + bytes / BYTES_PER_MS, complete: false, ...(beep && { afterBeep: beep }) };
   }
 
-  /** Its own words are the message. */
+  /** While a message is left its own words are that. */
   #agentSays(): void {
-    const message = this.#message ?? this.#messageFrom(0);
     const untilMs = this.#listener.now + Math.round(this.#speech.playout.queued / BYTES_PER_MS);
+    this.#turns.agentSays(untilMs);
+    if (this.#voicemail.mode !== 'leaving') return;
+    const message = this.#message ?? this.#messageFrom(0);
     this.#message = { ...message, untilMs };
   }
 

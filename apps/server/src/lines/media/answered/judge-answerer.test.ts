@@ -31,6 +31,12 @@ test('what speaks for the same counts together', () => {
   expect(judgeAnswerer([words, beep]).confidence).toBe(0.97);
 });
 
+test('a beep between people makes nobody a machine for sure', () => {
+  const inTalk = evidenceOf({ type: 'beep', from: 5000, hz: 1000 }, false, true)!;
+  expect(judgeAnswerer([greeting(900), inTalk]).answeredBy).toBe('human');
+  expect(judgeAnswerer([inTalk]).confidence).toBe(0.5);
+});
+
 test('only the first words of the callee are a greeting', () => {
   expect(evidenceOf({ type: 'pause', from: 5000, until: 5500 }, false)).toBeUndefined();
   expect(evidenceOf({ type: 'speech', from: 300 }, true)).toBeUndefined();

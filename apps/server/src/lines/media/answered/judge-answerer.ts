@@ -47,10 +47,18 @@ export const wordsOf = (suggests: AnsweredBy, confidence: number, words: string,
   ...{ heard: 'words', suggests, confidence, words, atMs },
 });
 
-/** What something that is heard of the callee speaks for; nothing of most. @param isFirst of speech: whether it is the greeting */
-export function evidenceOf(heard: Heard, isFirst: boolean): Evidence | undefined {
+/** A beep between people may be of their household. */
+const BEEP_IN_TALK = 0.5;
+
+/**
+ * What something that is heard of the callee speaks for; nothing of most.
+ * @param isFirst of speech: whether it is the greeting
+ * @param isTalk whether callee and agent have taken turns
+ */
+export function evidenceOf(heard: Heard, isFirst: boolean, isTalk = false): Evidence | undefined {
   const { type, from: atMs } = heard;
   if (type === 'speech') return undefined;
+  if (type === 'beep' && isTalk) return { ...clues.beep, confidence: BEEP_IN_TALK, atMs };
   if (type !== 'pause') return { ...clues[type], atMs };
   if (!isFirst) return undefined;
   const isShort = heard.until - heard.from <= SHORT_GREETING_MS;
