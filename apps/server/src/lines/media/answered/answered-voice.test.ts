@@ -127,9 +127,22 @@ test('an agent whose own words are the message is told when, and is not heard be
   const call = await callTo({ voicemail: 'leave_message' }, [...greeting, ...tone(1000, 500), ...silence(700)]);
   expect(call.news.map(({ event }) => event)).toEqual(['answered_by', 'answered_by', 'leave_message']);
   expect(call.isClosed()).toBe(false);
-  call.agentSays(ulawOf(tone(700, 400)));
+});
+
+test.each<[string, StreamEnd | undefined, number, boolean]>([
+  ['has hung up after them', { reason: 'hung_up' }, 400, true],
+  ['was not done when the machine hung up', undefined, 400, false],
+  ['was lost', { reason: 'vanished' }, 400, false],
+  ['had still more to be played', { reason: 'hung_up' }, 9000, false],
+])('its own words are complete, or not: the agent %s', async (_, end, ms, complete) => {
+  const sound = [...greeting, ...tone(1000, 500), ...silence(3000)];
+  const call = await callTo({ voicemail: 'leave_message' }, sound, {
+    5000: ({ says }) => says(ulawOf(tone(700, ms))),
+    6000: ({ speech }) => end && speech.end(end, 'said'),
+  });
+  call.voice.hear(ulawOf(silence(20)));
   call.voice.close();
-  expect(call.last()!.message).toMatchObject({ complete: false, afterBeep: { hz: expect.closeTo(1000, -1) } });
+  expect(call.last()!.message).toMatchObject({ complete, afterBeep: { hz: expect.closeTo(1000, -1) } });
 });
 
 test('beeps in the midst of a talk make no machine of a person', async () => {

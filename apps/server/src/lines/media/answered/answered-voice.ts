@@ -96,6 +96,8 @@ export class AnsweredVoice implements Voice {
   /** How the agent's part ended while the message was still to be left. */
   #innerEnd: StreamEnd | undefined;
   #isInnerClosed = false;
+  /** Whether the agent has hung up by itself. */
+  #hasHungUp = false;
 
   /** @param open opens the agent's own voice */
   constructor(ask: AnsweredAsk, speech: Speech, open: (speech: AgentSpeech) => TellableVoice) {
@@ -294,6 +296,7 @@ export class AnsweredVoice implements Voice {
   #innerEnds(end: StreamEnd, after: 'said' | 'now'): void {
     const isLeaving = this.#voicemail.mode === 'waiting' || this.#voicemail.mode === 'leaving';
     if (this.#isInnerClosed) return;
+    this.#hasHungUp ||= end.reason === 'hung_up';
     if (isLeaving && !this.#isOwnWords) this.#innerEnd = end;
     else this.#speech.end(end, after);
   }
@@ -316,7 +319,8 @@ export class AnsweredVoice implements Voice {
     this.#voicemail = { ...this.#voicemail, mode: 'over' };
     // Of the agent's own words it is known that they were said, once it has hung up after them.
     const saidUntil = this.#message?.untilMs ?? 0;
-    if (mode === 'leaving') this.#finishMessage(this.#isOwnWords && saidUntil <= this.#listener.now);
+    const isSaid = this.#isOwnWords && this.#hasHungUp && saidUntil <= this.#listener.now;
+    if (mode === 'leaving') this.#finishMessage(isSaid);
     return end;
   }
 
