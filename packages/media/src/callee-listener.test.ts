@@ -89,3 +89,15 @@ test.each([
   expect(ofType(signal, heard)).toHaveLength(1);
   expect(ofType('beep', heard)).toEqual([]);
 });
+
+test.each([
+  ['an exchange rings in that tone', rising(400, 100, 1000)],
+  ['it lasts for too long', tone(1000, 5000)],
+  ['it is of a busy line', [620, 620, 620].flatMap((hz) => [...tone(hz, 400), ...silence(400)])],
+  ['it is of SIT', [...tone(950, 330), ...tone(1400, 330), ...tone(1800, 330)]],
+])('a beep that was told is told to be over, though %s', (_, sound) => {
+  const beeps = ofType('beep', hear(...greeting, sound, silence(500))) as Extract<Heard, { type: 'beep' }>[];
+  const begun = beeps.filter(({ until }) => until === undefined);
+  expect(begun.length).toBeGreaterThan(0);
+  for (const { from } of begun) expect(beeps.some((each) => each.from === from && each.until !== undefined)).toBe(true);
+});

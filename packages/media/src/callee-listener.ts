@@ -127,10 +127,12 @@ export class CalleeListener {
     this.#beep = undefined;
     this.#past = [...this.#past.slice(-5), { ...tone }];
     const signal = this.#signalOf(ms);
-    if (signal) return [signal];
-    const isBeep = told || (this.#mayBeBeep(tone, TONE_MS) && !(isOfExchange(tone) && ms > EXCHANGE.ms));
-    if (!isBeep || ms > LONGEST_BEEP_MS) return [];
-    return [{ type: 'beep', from: tone.from, hz: Math.round(tone.hz), until: tone.until }];
+    const isBeep = this.#mayBeBeep(tone, TONE_MS) && !(isOfExchange(tone) && ms > EXCHANGE.ms) && ms <= LONGEST_BEEP_MS;
+    const heard: Heard[] = [];
+    // Whoever was told of its begin waits for its end, whatever it was.
+    if (told || (isBeep && !signal))
+      heard.push({ type: 'beep', from: tone.from, hz: Math.round(tone.hz), until: tone.until });
+    return signal ? [...heard, signal] : heard;
   }
 
   #signalOf(ms: number): Heard | undefined {

@@ -45,6 +45,12 @@ test('without a beep it begins after two seconds of silence', () => {
   expect(voicemailAt('leave_message', waiting, moment(6000)).effect).toBe('begin');
 });
 
+test('a beep whose end is never heard is waited for no longer than a beep lasts', () => {
+  const at = (now: number) => voicemailAt('leave_message', waiting, moment(now, { beepFrom: 5000 })).effect;
+  expect(at(9980)).toBeUndefined();
+  expect(at(10_000)).toBe('begin');
+});
+
 test('it begins again for a beep in its first five seconds, and twice at most', () => {
   const leaving = (begun: number): Voicemail => ({ mode: 'leaving', since: 5600, begun });
   const another = (now: number, begun: number) =>

@@ -42,6 +42,8 @@ export const noVoicemail: Voicemail = { mode: 'listening', since: 0, begun: 0 };
 
 /** A beep is over after so long: two of them may be closer together. */
 const AFTER_BEEP_MS = 200;
+/** No beep lasts so long: what still sounds is none, and is not waited for. */
+const MOST_BEEP_MS = 5000;
 /** A greeting without a beep is over after so much silence. */
 const SILENCE_MS = 2000;
 /** A beep that comes so soon in the message was the one that it should have followed. */
@@ -68,7 +70,8 @@ export function voicemailAt(
       return action === 'hang_up' ? to('over', 'hang_up') : to('waiting', 'hush');
     case 'waiting': {
       if (verdict.answeredBy !== 'machine') return to('listening', 'go_on');
-      const isBeeping = beepFrom !== undefined && (lastBeep === undefined || beepFrom > lastBeep.fromMs);
+      const isTold = beepFrom !== undefined && (lastBeep === undefined || beepFrom > lastBeep.fromMs);
+      const isBeeping = isTold && now - beepFrom < MOST_BEEP_MS;
       const quietSince = Math.max(spokeUntil ?? 0, lastBeep?.untilMs ?? 0);
       const quietMs = lastBeep && (spokeUntil ?? 0) <= lastBeep.untilMs + AFTER_BEEP_MS ? AFTER_BEEP_MS : SILENCE_MS;
       if (!isBeeping && now - quietSince >= quietMs) return to('leaving', 'begin', before.begun + 1);
