@@ -83,6 +83,13 @@ export class CalleeListener {
     return heard;
   }
 
+  /** 20 ms that are not listened to: in them the callee may have spoken. */
+  pass(): void {
+    this.#now += FRAME_MS;
+    this.#spokeUntil = this.#now;
+    this.#speech = undefined;
+  }
+
   #listen(isWord: boolean, tone: Tone | undefined): Heard[] {
     const speech = this.#speech;
     // What began a tone sounded like a word.

@@ -155,3 +155,33 @@ test('beeps in the midst of a talk make no machine of a person', async () => {
   expect(person.last()).toMatchObject({ confidence: 0.5 });
   expect((await hears()).ends).toEqual({ reason: 'call_ended' });
 });
+
+test('the last word of an agent counts, late and at once too, and is told by the time of the call', async () => {
+  const sound = [...greeting, ...silence(63_000)];
+  const call = await callTo({ voicemail: 'leave_message' }, sound, {
+    63_000: ({ speech }) => speech.saysAnswerer?.('machine'),
+    63_100: ({ speech }) => {
+      speech.saysAnswerer?.('menu');
+      speech.saysAnswerer?.('human');
+    },
+  });
+  const { answeredBy, evidence } = call.last()!;
+  expect(answeredBy).toBe('human');
+  expect(evidence.filter(({ heard }) => heard === 'agent')).toMatchObject([{ suggests: 'human', atMs: 63_100 }]);
+  expect(call.news.map(({ event }) => event)).not.toContain('leave_message');
+});
+
+test('the word of an agent has its place beside all that was heard', async () => {
+  const beeps = Array.from({ length: 40 }, () => [...tone(1000, 300), ...silence(500)]).flat();
+  const call = await callTo({ voicemail: 'continue' }, [...greeting, ...beeps]);
+  expect(call.last()!.evidence).toHaveLength(31);
+  call.agent.saysAnswerer?.('human');
+  expect(call.last()).toMatchObject({ answeredBy: 'human', evidence: { length: 32 } });
+});
+
+test('a machine of which the agent knows late is left a message once it is silent', async () => {
+  const sound = [...greeting, ...silence(65_000)];
+  const call = await callTo(leave, sound, { 63_000: ({ speech }) => speech.saysAnswerer?.('machine') });
+  expect(call.played[0]! - 65_000).toBeGreaterThanOrEqual(0);
+  expect(call.played[0]! - 65_000).toBeLessThan(100);
+});

@@ -67,7 +67,10 @@ export interface AgentSpeech extends Speech {
 /** So long a callee is listened to, unless a message waits; its words are a greeting for less. */
 const LISTENS_MS = 60_000;
 const GREETING_MS = 30_000;
-const MOST_EVIDENCE = 32;
+/** The contract has 32 of them: one is the agent's word. */
+const MOST_HEARD = 31;
+/** Each change of the agent's mind is kept: one that never ends would keep the database busy. */
+const MOST_OF_AGENT = 100;
 const MOST_WORDS = 4000;
 const MESSAGE = 'message left';
 const over: StreamEnd = { reason: 'call_ended' };
@@ -87,6 +90,7 @@ export class AnsweredVoice implements Voice {
   #evidence: Evidence[] = [];
   #verdict: Verdict = judgeAnswerer([]);
   #hasGreeted = false;
+  #agentsWords = 0;
   #beepFrom: number | undefined;
   #lastBeep: Beep | undefined;
   #items = new Map<string, string>();
@@ -108,7 +112,7 @@ export class AnsweredVoice implements Voice {
       playout: this.#playout(speech.playout),
       end: (end, after) => this.#innerEnds(end as StreamEnd, after),
       understood: (item, words) => this.#understands(item, words),
-      saysAnswerer: (answeredBy) => this.#learn(wordOfAgent(answeredBy, this.#listener.now)),
+      saysAnswerer: (answeredBy) => this.#agentJudges(answeredBy),
     });
     if (ask.transcribes) this.#transcript = new GreetingTranscript(speech.ask, (words) => this.#reads(words));
     this.#sound = ask.message && new MessageSound(ask.message, speech);
@@ -151,10 +155,12 @@ export class AnsweredVoice implements Voice {
   hear(frame: Buffer): void {
     if (!this.#isInnerClosed) this.#inner.hear(frame);
     const isBusy = this.#voicemail.mode === 'waiting' || this.#voicemail.mode === 'leaving';
-    if (this.#listener.now >= LISTENS_MS && !isBusy) return;
-    const all = this.#listener.hear(frame);
-    for (const heard of all) this.#take(heard);
-    this.#transcript?.hear(frame, all);
+    if (this.#listener.now >= LISTENS_MS && !isBusy) this.#listener.pass();
+    else {
+      const all = this.#listener.hear(frame);
+      for (const heard of all) this.#take(heard);
+      this.#transcript?.hear(frame, all);
+    }
     this.#handle();
   }
 
@@ -191,8 +197,22 @@ export class AnsweredVoice implements Voice {
 
   #learn(evidence: Evidence): void {
     const isKnown = this.#evidence.some(({ heard, atMs }) => heard === evidence.heard && atMs === evidence.atMs);
-    if (isKnown || this.#evidence.length >= MOST_EVIDENCE) return;
+    if (isKnown || this.#evidence.length >= MOST_HEARD) return;
     this.#evidence.push(evidence);
+    this.#judge();
+  }
+
+  /** Its last word counts, whatever was heard or said before. */
+  #agentJudges(answeredBy: AnsweredBy): void {
+    const before = this.#evidence.find(({ heard }) => heard === 'agent');
+    if (before?.suggests === answeredBy || this.#agentsWords >= MOST_OF_AGENT) return;
+    this.#agentsWords += 1;
+    this.#evidence = this.#evidence.filter((each) => each !== before);
+    this.#evidence.push(wordOfAgent(answeredBy, this.#listener.now));
+    this.#judge();
+  }
+
+  #judge(): void {
     const before = this.#verdict;
     this.#verdict = judgeAnswerer(this.#evidence);
     if (this.#verdict.answeredBy !== before.answeredBy && !this.#isInnerClosed)
