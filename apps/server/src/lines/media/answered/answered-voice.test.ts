@@ -36,6 +36,7 @@ async function callTo(ask: AnsweredAsk, heard: readonly number[], does: Record<n
   const known: Answered[] = [];
   const news: NewsOfAnswerer[] = [];
   let ends: unknown;
+  let endsAfter: unknown;
   let voice: AnsweredVoice | undefined;
   const playout = new Playout((name) => voice?.mark(name));
   const own: Speech = {
@@ -46,8 +47,9 @@ async function callTo(ask: AnsweredAsk, heard: readonly number[], does: Record<n
       if (asked.type === 'answered_by') known.push(asked.answered);
       return asked.type === 'sound' ? MESSAGE : undefined;
     },
-    end: (end) => {
+    end: (end, after) => {
       ends ??= end;
+      endsAfter ??= after;
     },
   };
   let isClosed = false;
@@ -73,7 +75,7 @@ async function callTo(ask: AnsweredAsk, heard: readonly number[], does: Record<n
     playout.next(frame);
     if (frame.some((code) => code !== ULAW_SILENCE && code !== 0x7f)) played.push(at / 8);
   }
-  return { news, played, ends, isClosed: () => isClosed, agent: agent!, agentSays, last: () => known.at(-1), voice };
+  return { news, played, playout, ends, endsAfter, isClosed: () => isClosed, agent: agent!, agentSays, last: () => known.at(-1), voice };
 }
 
 const leave: AnsweredAsk = { voicemail: 'leave_message', message: { soundId: 'snd_1' } };
@@ -119,8 +121,13 @@ test('a person is neither hung up on nor spoken over', async () => {
 });
 
 test('hang_up ends it once the beep is known', async () => {
-  const call = await callTo({ voicemail: 'hang_up' }, [...greeting, ...tone(1000, 500)]);
+  const says = { 2800: ({ says }: Agent) => says(ulawOf(tone(700, 5000))) };
+  const call = await callTo({ voicemail: 'hang_up' }, [...greeting, ...tone(1000, 500)], says);
   expect(call.ends).toEqual({ reason: 'call_ended' });
+  // A talking agent does not put it off.
+  expect(call.endsAfter).toBe('now');
+  call.agentSays(ulawOf(tone(700, 1000)));
+  expect(call.playout.queued).toBe(0);
 });
 
 test('an agent whose own words are the message is told when, and is not heard before', async () => {

@@ -253,8 +253,9 @@ export class AnsweredVoice implements Voice {
       this.#speech.playout.clear();
     },
     hang_up: () => {
+      this.#isHushed = true;
       this.#speech.playout.clear();
-      this.#end(over);
+      this.#end(over, 'now');
     },
   };
 
@@ -321,9 +322,9 @@ export class AnsweredVoice implements Voice {
     else this.#speech.end(end, after);
   }
 
-  #end(end: StreamEnd): void {
+  #end(end: StreamEnd, after: 'said' | 'now' = 'said'): void {
     this.#voicemail = { ...this.#voicemail, mode: 'over' };
-    this.#speech.end(end, 'said');
+    this.#speech.end(end, after);
   }
 
   #closeInner(): unknown {
