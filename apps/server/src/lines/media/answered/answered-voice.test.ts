@@ -1,5 +1,6 @@
 import { FRAME, Playout, pcmToUlaw, type Speech, ULAW_SILENCE } from '@trunkline/media';
 import { expect, test } from 'vitest';
+import type { StreamEnd } from '../agent-end.ts';
 import {
   type AgentSpeech,
   type Answered,
@@ -35,6 +36,7 @@ interface Agent {
 async function callTo(ask: AnsweredAsk, heard: readonly number[], does: Record<number, (agent: Agent) => void> = {}) {
   const known: Answered[] = [];
   const news: NewsOfAnswerer[] = [];
+  const hushes: boolean[] = [];
   let ends: unknown;
   let endsAfter: unknown;
   let voice: AnsweredVoice | undefined;
@@ -62,7 +64,8 @@ async function callTo(ask: AnsweredAsk, heard: readonly number[], does: Record<n
       isClosed = true;
     };
     const answeredBy = (each: NewsOfAnswerer) => void news.push(each);
-    return { start: () => {}, hear: () => {}, digit: () => {}, mark: () => {}, close, answeredBy };
+    const hushed = (isHushed: boolean) => void hushes.push(isHushed);
+    return { hushed, start: () => {}, hear: () => {}, digit: () => {}, mark: () => {}, close, answeredBy };
   });
   voice.start();
   await new Promise((resolve) => setImmediate(resolve));
@@ -75,7 +78,19 @@ async function callTo(ask: AnsweredAsk, heard: readonly number[], does: Record<n
     playout.next(frame);
     if (frame.some((code) => code !== ULAW_SILENCE && code !== 0x7f)) played.push(at / 8);
   }
-  return { news, played, playout, ends, endsAfter, isClosed: () => isClosed, agent: agent!, agentSays, last: () => known.at(-1), voice };
+  return {
+    news,
+    hushes,
+    played,
+    playout,
+    ends,
+    endsAfter,
+    isClosed: () => isClosed,
+    agent: agent!,
+    agentSays,
+    last: () => known.at(-1),
+    voice,
+  };
 }
 
 const leave: AnsweredAsk = { voicemail: 'leave_message', message: { soundId: 'snd_1' } };
@@ -134,6 +149,13 @@ test('an agent whose own words are the message is told when, and is not heard be
   const call = await callTo({ voicemail: 'leave_message' }, [...greeting, ...tone(1000, 500), ...silence(700)]);
   expect(call.news.map(({ event }) => event)).toEqual(['answered_by', 'answered_by', 'leave_message']);
   expect(call.isClosed()).toBe(false);
+  expect(call.hushes).toEqual([true]);
+});
+
+test('an agent that was not heard is told once it is again', async () => {
+  const sound = [...greeting, ...tone(1000, 500), ...silence(500)];
+  const says = { 3200: ({ speech }: Agent) => speech.saysAnswerer?.('human') };
+  expect((await callTo({ voicemail: 'leave_message' }, sound, says)).hushes).toEqual([true, false]);
 });
 
 test.each<[string, StreamEnd | undefined, number, boolean]>([
@@ -166,8 +188,8 @@ test('beeps in the midst of a talk make no machine of a person', async () => {
 test('the last word of an agent counts, late and at once too, and is told by the time of the call', async () => {
   const sound = [...greeting, ...silence(63_000)];
   const call = await callTo({ voicemail: 'leave_message' }, sound, {
-    63_000: ({ speech }) => speech.saysAnswerer?.('machine'),
-    63_100: ({ speech }) => {
+    63000: ({ speech }) => speech.saysAnswerer?.('machine'),
+    63100: ({ speech }) => {
       speech.saysAnswerer?.('menu');
       speech.saysAnswerer?.('human');
     },
@@ -188,7 +210,7 @@ test('the word of an agent has its place beside all that was heard', async () =>
 
 test('a machine of which the agent knows late is left a message once it is silent', async () => {
   const sound = [...greeting, ...silence(65_000)];
-  const call = await callTo(leave, sound, { 63_000: ({ speech }) => speech.saysAnswerer?.('machine') });
+  const call = await callTo(leave, sound, { 63000: ({ speech }) => speech.saysAnswerer?.('machine') });
   expect(call.played[0]! - 65_000).toBeGreaterThanOrEqual(0);
   expect(call.played[0]! - 65_000).toBeLessThan(100);
 });

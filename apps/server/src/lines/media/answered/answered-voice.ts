@@ -54,6 +54,8 @@ export type NewsOfAnswerer =
 /** The voice of an agent that hears who answered. */
 export interface TellableVoice extends Voice {
   answeredBy?(news: NewsOfAnswerer): void;
+  /** Nothing of it is played any more, or it is again, without a message to be left. */
+  hushed?(isHushed: boolean): void;
 }
 
 /** By which such a voice tells what it knows itself. */
@@ -238,26 +240,28 @@ export class AnsweredVoice implements Voice {
   }
 
   readonly #effects: { [Effect in VoicemailEffect]: () => void } = {
-    hush: () => {
-      this.#isHushed = true;
-      this.#speech.playout.clear();
-    },
+    hush: () => this.#hush(),
     go_on: () => {
       this.#isHushed = false;
+      this.#inner.hushed?.(false);
       if (this.#innerEnd) this.#end(this.#innerEnd);
     },
     begin: () => this.#begin(),
     stop: () => {
-      this.#isHushed = true;
       this.#message = undefined;
-      this.#speech.playout.clear();
+      this.#hush();
     },
     hang_up: () => {
-      this.#isHushed = true;
-      this.#speech.playout.clear();
+      this.#hush();
       this.#end(over, 'now');
     },
   };
+
+  #hush(): void {
+    this.#isHushed = true;
+    if (!this.#isInnerClosed) this.#inner.hushed?.(true);
+    this.#speech.playout.clear();
+  }
 
   #begin(): void {
     if (this.#isOwnWords) {

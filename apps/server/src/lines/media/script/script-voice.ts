@@ -48,6 +48,7 @@ export class ScriptVoice implements TellableVoice {
   /** How often something was said: what comes of an earlier sentence counts no more. */
   #turn = 0;
   #timer: NodeJS.Timeout | undefined;
+  #isHushed = false;
   #end: StreamEnd | undefined;
   /** What was last asked to be kept, and whether it is. */
   #kept: Promise<boolean> = Promise.resolve(true);
@@ -113,7 +114,18 @@ export class ScriptVoice implements TellableVoice {
     } else this.#startAgain();
   }
 
+  /** What is not heard is not walked: else it would sign off or hang up as if somebody had heard it. */
+  hushed(isHushed: boolean): void {
+    if (this.#end) return;
+    if (isHushed) {
+      this.#isHushed = true;
+      clearTimeout(this.#timer);
+      this.#hush();
+    } else this.#startAgain();
+  }
+
   #startAgain(): void {
+    this.#isHushed = false;
     clearTimeout(this.#timer);
     this.#hush();
     this.#walk = beginning;
@@ -121,6 +133,7 @@ export class ScriptVoice implements TellableVoice {
   }
 
   #tell(input: WalkInput): void {
+    if (this.#isHushed) return;
     const { walk, effects } = walkOn(this.#ask, this.#walk, input);
     this.#walk = walk;
     for (const effect of effects) this.#do(effect);
