@@ -135,6 +135,12 @@ test('a person is neither hung up on nor spoken over', async () => {
   }
 });
 
+test('a long greeting alone makes no machine of anybody', async () => {
+  const call = await callTo({ voicemail: 'hang_up' }, [...silence(300), ...speech(6000), ...silence(4000)]);
+  expect(call.last()).toMatchObject({ answeredBy: 'unknown', evidence: [{ heard: 'long_greeting' }] });
+  expect(call.ends).toBeUndefined();
+});
+
 test('hang_up ends it once the beep is known', async () => {
   const says = { 2800: ({ says }: Agent) => says(ulawOf(tone(700, 5000))) };
   const call = await callTo({ voicemail: 'hang_up' }, [...greeting, ...tone(1000, 500)], says);
