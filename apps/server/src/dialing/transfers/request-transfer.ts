@@ -68,11 +68,12 @@ export async function requestTransfer({ database, clock, calls, nudge }: Transfe
 
 /** Whoever asks for another one of the same call waits meanwhile. */
 async function checkCall(tx: WorkspaceTx, roomId: string): Promise<void> {
-  const { rows } = await sql<{ status: string; isOver: boolean; simulated: boolean }>`
-    select status, ended_at is not null or end_requested_at is not null as "isOver", simulated
+  const { rows } = await sql<{ status: string; hasEnded: boolean; isEnding: boolean; simulated: boolean }>`
+    select status, ended_at is not null as "hasEnded", end_requested_at is not null as "isEnding", simulated
     from calls where workspace_id = ${tx.workspaceId} and id = ${roomId} for no key update`.execute(tx.db);
   const call = rows[0];
-  if (call?.isOver) throw new ServiceError('call_not_active', 'The call has ended already, or is being ended.');
+  if (call?.hasEnded) throw new ServiceError('call_not_active', 'The call has ended already.');
+  if (call?.isEnding) throw new ServiceError('call_not_active', 'The call is being ended.');
   if (call?.status !== 'in_progress')
     throw new ServiceError('invalid_state', 'The call is not answered yet. Hand it on once it is.');
   if (await isHandedOn(tx, roomId))
