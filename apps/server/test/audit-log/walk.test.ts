@@ -194,6 +194,19 @@ test('campaigns and calls', async () => {
   });
   await step('completeCall', 'call.ended', completing, () => roomId);
   const next = await liveCall(campaign.id);
+  const other = { params: { path: { roomId: next } } };
+  // Keys, a transfer and a listener need a call that somebody has answered, with sound.
+  await server.database.inEngine((tx) =>
+    sql`
+      update calls set status = 'in_progress', answered_at = ${server.clock.now()}, simulated = false
+      where id = ${fromId(next)}`.execute(tx.db),
+  );
+  const pressing = walker.POST('/v1/calls/{roomId}/dtmf', { ...other, body: { digits: '1' } });
+  await step('sendCallDtmf', 'call.dtmf_sent', pressing, () => next);
+  const handing = walker.POST('/v1/calls/{roomId}/transfer', { ...other, body: { to: '+14155550198' } });
+  await step('transferCall', 'call.transfer_requested', handing, () => next);
+  const listening = walker.POST('/v1/calls/{roomId}/listen', other);
+  await step('listenToCall', 'call.listened_to', listening, () => next);
   const ending = walker.POST('/v1/calls/{roomId}/end', { params: { path: { roomId: next } } });
   await step('endCall', 'call.ended', ending, () => next);
   await server.database.inEngine((tx) =>

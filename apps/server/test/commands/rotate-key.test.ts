@@ -12,6 +12,7 @@ import { rotateKey, secretColumns } from '../../src/commands/rotate-key.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/foundation/database/database.ts';
 import { freshDatabase } from '../database.ts';
+import { TwilioDouble, testAccount } from '../lines/telephony/twilio/double.ts';
 import { program } from '../program.ts';
 import { startTestServer } from '../server.ts';
 import { until } from '../until.ts';
@@ -24,6 +25,8 @@ const [before, after, other] = [randomBytes(32), randomBytes(32), randomBytes(32
 async function installation() {
   const fresh = await freshDatabase();
   onTestFinished(() => fresh.drop());
+  const twilio = await new TwilioDouble().start();
+  onTestFinished(() => twilio.stop());
   const apiKey = `tl_test_${'a'.repeat(32)}`;
   return {
     connectionString: fresh.connection.connectionString,
@@ -31,6 +34,7 @@ async function installation() {
       startTestServer({
         connectionString: fresh.connection.connectionString,
         apiKey,
+        sendToProviders: twilio.send,
         config: { encryptionKey, encryptionKeySecond },
       }),
   };
@@ -58,6 +62,8 @@ async function fill({ client }: Server): Promise<void> {
   });
   const params = { path: { webhookId: webhook.data!.data.id } };
   expect((await client.POST('/v1/webhooks/{webhookId}/rotate-secret', { params })).error).toBeUndefined();
+  const provider = { params: { path: { provider: 'twilio' as const } }, body: testAccount };
+  expect((await client.PUT('/v1/telephony/providers/{provider}', provider)).error).toBeUndefined();
   await rotateOnce(client);
   await client.POST('/v1/calls/do-not-call', { body: { phoneNumbers: [OPTED_OUT] } });
   const erasureId = (await client.POST('/v1/erasures', { body: { phoneNumber: OPTED_OUT } })).data!.id;
@@ -153,7 +159,7 @@ test('the command says what it has moved, and what no key opens', async () => {
   };
   const both = { ENCRYPTION_KEY: after, ENCRYPTION_KEY_SECOND: before };
   expect(await run(both)).toMatch(
-    /^failed: Encrypted anew: 9\. Under ENCRYPTION_KEY already: 0\.\n1 can be opened by no key that is set:\n {2}webhooks\.previous_secret \S+\nSet the key/,
+    /^failed: Encrypted anew: 10\. Under ENCRYPTION_KEY already: 0\.\n1 can be opened by no key that is set:\n {2}webhooks\.previous_secret \S+\nSet the key/,
   );
   expect(await run({ ENCRYPTION_KEY: other, ENCRYPTION_KEY_SECOND: before })).toContain('is not the one under which');
 });

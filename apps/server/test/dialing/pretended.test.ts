@@ -97,10 +97,13 @@ describe('an owner and a carrier that are given to compose alone', () => {
       owners: [pretendedOwner('reminder', told.reminder), pretendedOwner('survey', told.survey, false)],
     });
     const workspaceId = await seedWorkspace(database);
+    const trunkId = newUuid();
+    await seedRow(database, 'trunks', { workspace_id: workspaceId, id: trunkId });
     await seedRow(database, 'phone_numbers', {
       workspace_id: workspaceId,
       phone_number: '+13125550100',
       provider: 'telnyx',
+      trunk_id: trunkId,
     });
     const call = async (kind: string, to: string) => {
       const wish = {

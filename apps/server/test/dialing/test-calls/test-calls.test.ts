@@ -151,7 +151,7 @@ test('what holds for every call holds for a test call', async () => {
 test('a number that places no calls says why', async () => {
   const cases: [object, RegExp][] = [
     [{ status: 'suspended' }, /is suspended/],
-    [{ provider: 'twilio' }, /twilio .* not configured/],
+    [{ provider: 'twilio' }, /no trunk/],
     [{ provider: 'sip' }, /no trunk/],
   ];
   for (const [given, error] of cases) {
