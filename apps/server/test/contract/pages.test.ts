@@ -27,7 +27,7 @@ const operations = operationsOf(forValidator(loadContract()));
 const places = new Set(operations.flatMap(({ method, path: at }) => [shapeOf(at), shapeOf(`${method} ${at}`)]));
 
 /** Paths of others, which these pages name. */
-const ofOthers = ['/v1/audio/speech', 'POST /v1/audio/speech', '/v1/realtime'];
+const ofOthers = ['/v1/audio/speech', 'POST /v1/audio/speech', 'POST /v1/audio/transcriptions', '/v1/realtime'];
 
 /** Operations and paths that a text names, with and without a method, and that the contract has not. */
 const unknownPlaces = (text: string) =>
