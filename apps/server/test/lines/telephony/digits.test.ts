@@ -149,8 +149,7 @@ test('a menu is walked by random keys, as events: by who holds the call and by a
     await other.stop();
   }
   agent.send(JSON.stringify({ event: 'dtmf', dtmf: { digits: '7W8' } }));
-  await until(() => agent.of('trunkline').length === 1);
-  expect(agent.of('trunkline')[0]).toMatchObject({ trunkline: { event: 'dtmf_sent' } });
+  await until(() => agent.of('trunkline').some((told) => JSON.stringify(told).includes('dtmf_sent')));
   expect(events(phone).slice(-2)).toBe('78');
 
   expect(await sent(roomId, await lostTake(roomId))).toMatchObject({ status: 'failed', reason: 'server_lost' });

@@ -211,14 +211,15 @@ test('it finds what stands in the knowledge bases that are attached to it', asyn
     const session = await nextSession();
     session.respond({ tools: { search_knowledge: { query: 'cleaning' } } });
     session.respond({ tools: { search_knowledge: { base: 'another' } } });
-    const told = () => session.of('conversation.item.create').map(({ item }) => (item as { output: string }).output);
-    await until(() => told().length === 2);
+    // What it is told of who has answered is no output of a tool.
+    const told = () =>
+      session.of('conversation.item.create').flatMap(({ item }) => (item as { output?: string }).output ?? []);
+    await until(() => told().length >= 2);
     outputs.push(...told());
     // More than five in a second are too many.
     await sleep(1000);
     session.respond({ tools: { press_keys: { digits: '1w2' } } });
-    await until(() => told().length === 6);
-    expect(told().at(-1)).toBe('The keys are pressed.');
+    await until(() => told().includes('The keys are pressed.'));
     session.respond({ tools: { end_call: {} } });
   };
   await over(await call(agentId, '+14155550114'));
@@ -260,8 +261,9 @@ test('a tool of its owner is asked by a signed request, and what is in the way i
     const day = { day: '2026-11-30' };
     session.respond({ tools: { slots: day, broken: day, large: day } });
     session.respond({ tools: { slots: { day: 'a'.repeat(11) }, call_back: { inMinutes: 90 } } });
-    const told = () => session.of('conversation.item.create').map(({ item }) => (item as { output: string }).output);
-    await until(() => told().length === 5);
+    const told = () =>
+      session.of('conversation.item.create').flatMap(({ item }) => (item as { output?: string }).output ?? []);
+    await until(() => told().length >= 5);
     outputs.push(...told());
     session.respond({ tools: { end_call: {} } });
   };
