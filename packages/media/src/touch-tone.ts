@@ -42,7 +42,7 @@ const PART_OF_ALL = 0.82;
 /** Goertzel's coefficients: what a block holds of one frequency costs a multiplication a sample. */
 const coefficients = [...LOW, ...HIGH].map((hertz) => 2 * Math.cos((2 * Math.PI * hertz) / SAMPLE_RATE));
 
-/** Hears digits as tones in what a peer sends that has agreed on no other way. It costs some 1 ms of CPU a minute in silence. */
+/** Hears digits as tones in what a peer sends that has agreed on no other way. */
 export class ToneReceiver {
   #samples = new Float64Array(BLOCK);
   #filled = 0;
